@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{end, martini, run};
+use crate::support::{end, json, martini, run};
 
 const ABOUT_A_PROCESS: [&str; 6] = ["attach", "status", "snapshot", "dump", "stop", "detach"];
 
@@ -50,10 +50,7 @@ fn wrong_words_are_refused_before_the_process_is_looked_at() {
 
 #[test]
 fn the_list_of_jvms_is_json_on_demand() {
-    let ended = run(&["ps", "--json"]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let json: Value = serde_json::from_str(&ended.out).unwrap();
-    assert!(json["jvms"].is_array(), "{}", ended.out);
+    assert!(json(&["ps"])["jvms"].is_array());
     assert_eq!(run(&["ps"]).status, 0);
 }
 

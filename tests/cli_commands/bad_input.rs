@@ -4,13 +4,12 @@ use std::io::Write;
 
 use ::trace::file;
 
-use crate::support::{run, text, trace};
+use crate::support::{run, text, trace, written};
 
 /// Runs `stats` and `validate` on a file and gives their ends.
 fn both(contents: &[u8]) -> [crate::support::Ended; 2] {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(contents).unwrap();
-    let path = file.path().to_str().unwrap();
+    let file = written(contents);
+    let path = file.path();
     [run(&["stats", path]), run(&["validate", path])]
 }
 
@@ -213,7 +212,8 @@ fn a_full_output_is_an_error() {
 #[test]
 fn a_bad_file_among_good_ones_is_named_and_the_others_are_shown() {
     let [heap, dump] = ["heap.trcxml", "dump.trcxml"].map(trace);
-    for (command, list) in [("stats", "traces"), ("locks", "traces"), ("threads", "traces"), ("heap", "dumps")] {
+    for command in ["stats", "tree", "locks", "threads", "heap"] {
+        let list = if command == "heap" { "dumps" } else { "traces" };
         let good_1 = if command == "heap" { &dump } else { &heap };
         let files = [good_1, "/no/such/file", &dump];
         let ended = run(&[&[command], &files[..]].concat());

@@ -2,13 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{run, trace};
+use crate::support::{run, trace, trace_json};
 
 fn stats(arguments: &[&str]) -> Value {
-    let ended = run(&[&["stats", "--json"], arguments].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
-    let mut all: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    all["traces"][0].take()
+    trace_json(&[&["stats"], arguments].concat())
 }
 
 /// Method and line of the rows, with bytes and error.

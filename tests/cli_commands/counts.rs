@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{run, text, trace};
+use crate::support::{run, text, trace, trace_json, written};
 
 fn stats(arguments: &[&str]) -> String {
     let ended = run(&[&["stats"], arguments, &[&trace("counts.trcxml")]].concat());
@@ -12,51 +12,7 @@ fn stats(arguments: &[&str]) -> String {
 }
 
 fn stats_json(arguments: &[&str]) -> Value {
-    let ended = run(&[&["stats", "--json"], arguments, &[&trace("counts.trcxml")]].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let json: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    json["traces"][0].clone()
-}
-
-#[test]
-fn the_last_count_of_each_site_counts() {
-    let expected = "\
-200,016 objects (3.1 MiB) counted in 1.4 s, of them 12 objects (480 B) reported by the JVM, not by a site; 19 (2.3 KiB) \
-live at the end
-
-Where, in your code:
-  total size   share  objects  line
-     3.1 MiB  99.9 %  200,000  demo.Main.run(Main.java:14)
-        demo.Cell
-     3.0 KiB   0.1 %        3  demo.Main.run(Main.java:22)
-        byte[]
-       480 B   0.0 %       12  (no site)
-        byte[]
-        16 B   0.0 %        1  demo.Main.run(Main.java:15)
-        demo.Cell
-  99.9 % of the bytes are attributed to lines outside the JDK
-  the trace has no callers, so these are the innermost frames; martini run --callers 16k records callers
-
-    total  total size       removed by JIT  live  active size  package
-  200,001     3.1 MiB  1.5 MiB ± 158.1 KiB    17        272 B  demo
-       15     3.5 KiB                    -     2      2.0 KiB  (default package)
-
-    total  total size       removed by JIT  live  active size  class
-  200,001     3.1 MiB  1.5 MiB ± 158.1 KiB    17        272 B  demo.Cell
-       15     3.5 KiB                    -     2      2.0 KiB  byte[]
-
-    total  total size       removed by JIT  allocation site
-  200,000     3.1 MiB  1.5 MiB ± 158.1 KiB  demo.Cell at demo.Main.run(Main.java:14)
-        3     3.0 KiB                    -  byte[] at demo.Main.run(Main.java:22)
-       12       480 B                    -  byte[] (no site)
-        1        16 B                    -  demo.Cell at demo.Main.run(Main.java:15)
-
-note: 1 class or method was not rewritten (method too large), so allocations there may be missing
-coverage: 99.96 % of the 1,604,368 bytes that the JVM accounted for are counted, 528 are missing
-coverage: of the 3.1 MiB that sites executed, the JIT removed at least 1.5 MiB (49.93 %)
-
-";
-    assert_eq!(stats(&[]), expected);
+    trace_json(&[&["stats"], arguments, &[&trace("counts.trcxml")]].concat())
 }
 
 #[test]
@@ -97,8 +53,6 @@ fn json_has_the_exact_numbers() {
 
 #[test]
 fn an_unknown_coverage_is_shown_with_its_reason() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.trcxml");
     let counts = text("counts.trcxml");
     let count = |key: &str| format!("<martiniCount key=\"{key}\" detail=\"no such function\" value=\"1\"/>\n<traceEnd");
     for (text, reason) in [
@@ -112,8 +66,8 @@ fn an_unknown_coverage_is_shown_with_its_reason() {
         (counts.replace(" vmBytes=\"800528\"", ""), "the JVM gave no account of 1 thread; "),
         (text("heap.trcxml"), "the trace does not hold what the JVM accounted to its threads"),
     ] {
-        std::fs::write(&path, text).unwrap();
-        let ended = run(&["stats", path.to_str().unwrap()]);
+        let file = written(text);
+        let ended = run(&["stats", file.path()]);
         let coverage: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("coverage: ")).collect();
         assert_eq!(coverage.len(), 1, "{}", ended.out);
         assert!(coverage[0].starts_with("coverage: unknown: "), "{}", coverage[0]);
@@ -123,8 +77,6 @@ fn an_unknown_coverage_is_shown_with_its_reason() {
 
 #[test]
 fn counts_that_were_not_yet_written_are_no_other_profiler() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.trcxml");
     let counts = text("counts.trcxml");
     let is_count = |line: &&str| line.contains("Count ") && !line.contains("<martiniCount");
     let without = counts.lines().filter(|line| !is_count(line)).collect::<Vec<_>>().join("\n");
@@ -137,8 +89,8 @@ fn counts_that_were_not_yet_written_are_no_other_profiler() {
         (limited, "it reached its limit before the first snapshot; use a larger limit="),
         (without, "no counted site was executed"),
     ] {
-        std::fs::write(&path, text).unwrap();
-        let out = run(&["stats", path.to_str().unwrap()]).out;
+        let file = written(text);
+        let out = run(&["stats", file.path()]).out;
         assert!(out.contains("note: the trace has no numbers: ") && out.contains(why), "{why}: {out}");
         assert!(!out.contains("without the heap profiler"), "{out}");
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::java::{compile, tool};
+use crate::java::{compile, java};
 use crate::support::{Ended, end, martini};
 
 /// Allocates 200 MB on a thread of its own, so that what happens in starting and ending weighs little.
@@ -22,10 +22,6 @@ fn place() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     compile(folder.path(), "Program", PROGRAM);
     folder
-}
-
-fn java() -> String {
-    tool("java").to_str().unwrap().to_owned()
 }
 
 fn run(folder: &Path, options: &[&str], program: &[&str]) -> Ended {

@@ -2,13 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{end, martini, run, trace};
+use crate::support::{end, martini, run, trace, trace_json};
 
 fn explained(name: &str) -> Value {
-    let ended = run(&["explain", "--json", &trace(name)]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let json: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    json["traces"][0].clone()
+    trace_json(&["explain", &trace(name)])
 }
 
 /// The commands that follow the findings of a trace.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{end, martini, run, trace};
+use crate::support::{end, martini, run, trace, written};
 
 const FORMATS: [&str; 9] = ["collapsed", "speedscope", "pprof", "otlp", "jfr", "firefox", "perfetto", "csv", "json"];
 
@@ -81,8 +81,7 @@ fn formats_with_times_have_no_place_for_samples_of_the_time() {
     let text = fs::read_to_string(trace("cpu.trcxml")).unwrap();
     let text: String =
         text.lines().filter(|line| !line.starts_with("<cpuSample")).map(|line| line.to_owned() + "\n").collect();
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), text).unwrap();
+    let file = written(text);
     for (format, begin) in [("jfr", &b"FLR\0"[..]), ("firefox", b"{\"meta\":"), ("perfetto", b"\n")] {
         let output = martini().args(["export", "--to", format]).arg(file.path()).output().unwrap();
         assert!(output.status.success() && output.stdout.starts_with(begin), "{format}");
@@ -170,12 +169,10 @@ fn half_a_file_does_not_stay() {
 #[test]
 fn only_threads_of_java_end_in_a_flight_recording() {
     let text = fs::read_to_string(trace("cpu.trcxml")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.trcxml");
     // At the very end, so that nothing but the event is different.
     let with = |ends: &str| {
-        fs::write(&path, text.replace("<traceEnd", &format!("{ends}<traceEnd"))).unwrap();
-        piped(&[path.to_str().unwrap(), "--to", "jfr"])
+        let file = written(text.replace("<traceEnd", &format!("{ends}<traceEnd")));
+        piped(&[file.path(), "--to", "jfr"])
     };
     let end = |thread: u32| format!("<threadEnd threadIdRef=\"{thread}\" time=\"1767606402.599999905\"/>\n");
     let without = with("");

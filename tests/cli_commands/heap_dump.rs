@@ -1,20 +1,15 @@
 //! `martini heap` on the worked example of `tests/traces`, and on what is no dump.
 
-use std::io::Write;
-use std::process::Stdio;
-
 use hprof::martini::{self, Martini};
 use hprof::read::ClassDump;
 use hprof::write::Writer;
 use hprof::{ClassSerial, NameId, ObjectId, StackSerial};
 use serde_json::{Value, json};
 
-use crate::support::{martini, run, text, trace};
+use crate::support::{end_with_input, json, martini, run, text, trace, written};
 
 fn heap_json(arguments: &[&str]) -> Value {
-    let ended = run(&[&["heap", "--json"], arguments].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    serde_json::from_str(&ended.out).expect("the output is JSON")
+    json(&[&["heap"], arguments].concat())
 }
 
 #[test]
@@ -89,34 +84,21 @@ fn a_class_is_shown_by_its_name_and_by_its_id() {
 
 #[test]
 fn a_dump_compared_with_itself_has_not_changed() {
-    let ended = run(&["heap", "--json", "--diff", &trace("dump.trcxml"), &trace("dump.trcxml")]);
-    let json: Value = serde_json::from_str(&ended.out).expect("JSON");
+    let json = heap_json(&["--diff", &trace("dump.trcxml"), &trace("dump.trcxml")]);
     assert_eq!(json["classes"], json!([]));
 }
 
 #[test]
 fn what_is_no_dump_is_named() {
-    let ended = run(&["heap", "/no/such/dump"]);
-    assert!(ended.status == 2 && ended.err.starts_with("martini: cannot open "), "{}", ended.err);
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0\x01").unwrap();
-    let ended = run(&["heap", file.path().to_str().unwrap()]);
+    let file = written(b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0\x01");
+    let ended = run(&["heap", file.path()]);
     assert!(ended.status == 2 && ended.err.contains("is truncated at byte 32"), "{}", ended.err);
 }
 
 #[test]
 fn a_dump_comes_through_a_pipe() {
-    let mut command = martini();
-    let mut child = command
-        .args(["heap", "--json", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let text = std::fs::read(trace("dump.trcxml")).unwrap();
-    child.stdin.take().unwrap().write_all(&text).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ended = end_with_input(martini().args(["heap", "--json", "-"]), text("dump.trcxml").as_bytes());
+    let json: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(json["dumps"][0]["objects"], 5);
 }
 

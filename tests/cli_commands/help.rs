@@ -2,41 +2,11 @@
 
 use crate::support::run;
 
-const COMMANDS: [&str; 19] = [
-    "run",
-    "ps",
-    "attach",
-    "status",
-    "snapshot",
-    "dump",
-    "stop",
-    "doctor",
-    "demo",
-    "explain",
-    "stats",
-    "tree",
-    "threads",
-    "locks",
-    "import",
-    "heap",
-    "validate",
-    "completions",
-    "man",
-];
-
 #[test]
-fn every_command_has_help_with_examples() {
-    for command in COMMANDS {
-        let ended = run(&[command, "--help"]);
-        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{command}");
-        assert!(ended.out.contains(&format!("Usage: martini {command}")), "{}", ended.out);
-        assert!(ended.out.contains("Examples:\n  martini"), "{command}: {}", ended.out);
-    }
+fn the_help_says_how_a_command_ends() {
     let ended = run(&["--help"]);
-    assert!(ended.out.contains("Exit status:\n  0 "), "{}", ended.out);
-    for command in COMMANDS {
-        assert!(ended.out.contains(&format!("\n  {command} ")), "{command}: {}", ended.out);
-    }
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert!(ended.out.contains("\n  safepoints ") && ended.out.contains("Exit status:\n  0 "), "{}", ended.out);
 }
 
 #[test]
@@ -58,14 +28,10 @@ fn the_version_is_that_of_the_package() {
 }
 
 #[test]
-fn manual_pages_name_every_option() {
-    let page = run(&["man"]);
-    assert_eq!(page.status, 0);
-    assert!(page.out.contains(".TH martini 1"), "{}", page.out);
-    let page = run(&["man", "run"]).out;
-    assert!(page.contains(".TH martini-run 1"), "{page}");
-    for option in ["allocsites", "include", "stack", "quiet", "limit", "require\\-exact"] {
-        assert!(page.contains(&format!("\\-\\-{option}")), "{option}: {page}");
+fn manual_pages_are_of_martini_or_of_a_command() {
+    for (arguments, title) in [(&["man"][..], ".TH martini 1"), (&["man", "run"], ".TH martini-run 1")] {
+        let page = run(arguments);
+        assert!(page.status == 0 && page.out.contains(title), "{}", page.out);
     }
 }
 

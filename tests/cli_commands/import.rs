@@ -6,25 +6,17 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{end, martini, run, trace};
-
-/// The only trace of a command's JSON.
-fn json(arguments: &[&str]) -> Value {
-    let output = martini().args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?} {}", String::from_utf8_lossy(&output.stderr));
-    let mut all: Value = serde_json::from_slice(&output.stdout).unwrap();
-    all["traces"][0].take()
-}
+use crate::support::{end, martini, run, trace, trace_json};
 
 fn sum_of_waits(path: &str) -> Vec<(Value, Value)> {
-    let locks = json(&["locks", "--json", path]);
+    let locks = trace_json(&["locks", path]);
     let kinds = ["blocked", "waiting", "parked", "sleeping"];
     kinds.map(|kind| (locks[kind]["count"].clone(), locks[kind]["total_nanos"].clone())).to_vec()
 }
 
 /// Samples of a trace, and for how long they stand.
 fn sum_of_cpu(path: &str) -> (Value, Value) {
-    let samples = json(&["stats", "--cpu", "--json", path]);
+    let samples = trace_json(&["stats", "--cpu", path]);
     (samples["samples"].clone(), samples["nanos"].clone())
 }
 
@@ -46,7 +38,7 @@ fn what_was_exported_and_imported_has_the_same_sums() {
         assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{name}");
         assert!(ended.out.starts_with(imported), "{}", ended.out);
         assert_eq!(run(&["validate", imported]).status, 0, "{name}: {}", run(&["validate", imported]).out);
-        let bytes = |path: &str| json(&["stats", "--json", path])["sum"]["total_bytes"].as_u64().unwrap_or(0);
+        let bytes = |path: &str| trace_json(&["stats", path])["sum"]["total_bytes"].as_u64().unwrap_or(0);
         assert_eq!(bytes(imported), bytes(&original), "{name}");
         assert_eq!(sum_of_waits(imported), sum_of_waits(&original), "{name}");
         assert_eq!(sum_of_cpu(imported), sum_of_cpu(&original), "{name}");

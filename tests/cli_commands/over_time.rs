@@ -2,13 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{run, trace};
+use crate::support::{run, trace, trace_json};
 
 fn over_time(arguments: &[&str]) -> Value {
-    let ended = run(&[&["stats", "--json", "--over-time"], arguments].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let mut json: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    json["traces"][0]["over_time"].take()
+    trace_json(&[&["stats", "--over-time"], arguments].concat())["over_time"].take()
 }
 
 fn of_slices(json: &Value, key: &str) -> Value {
@@ -51,10 +48,8 @@ fn objects_have_slices_of_one_length() {
 #[test]
 fn only_a_part_counts() {
     let sum = |arguments: &[&str]| {
-        let ended = run(&[&["stats", "--json"], arguments].concat());
-        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-        let json: Value = serde_json::from_str(&ended.out).unwrap();
-        (json["traces"][0]["sum"]["total"].clone(), json["traces"][0]["sum"]["live"].clone())
+        let sum = trace_json(&[&["stats"], arguments].concat())["sum"].take();
+        (sum["total"].clone(), sum["live"].clone())
     };
     let heap = trace("heap.trcxml");
     assert_eq!(sum(&["--to", "0.9", &heap]), (json!(2), json!(1)));

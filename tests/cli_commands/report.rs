@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{end, martini, run, text, trace};
+use crate::support::{end, martini, run, text, trace, trace_json};
 
 /// The data in a report.
 fn data(report: &Path) -> Value {
@@ -34,9 +34,8 @@ fn sum(column: &Value) -> f64 {
 fn the_pieces_of_a_report_add_up_to_what_stats_says() {
     for name in ["explain.trcxml", "counts.trcxml", "heap.trcxml", "callers.trcxml"] {
         let allocations = &report(&trace(name))["allocations"];
-        let stats = run(&["stats", "--json", "--top", "0", &trace(name)]);
-        let stats: Value = serde_json::from_str(&stats.out).unwrap();
-        let classes = stats["traces"][0]["tables"]["class"].as_array().unwrap();
+        let stats = trace_json(&["stats", "--top", "0", &trace(name)]);
+        let classes = stats["tables"]["class"].as_array().unwrap();
         let all = |key: &str| classes.iter().map(|row| row[key].as_f64().unwrap()).sum::<f64>();
         let values = &allocations["values"];
         // Estimates are rounded piece by piece.

@@ -1,14 +1,14 @@
 //! `martini run` on a real JVM: the program is left as it was, and its trace is there.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::java::{compile, tool};
-use crate::support::{Ended, end, martini, run};
+use crate::java::{compile, java, tool};
+use crate::support::{end, end_with_input, martini, run, trace_json};
 
 /// Makes 1,000 objects of a class of its own and keeps 400, copies stdin to stdout, and ends with status 42.
 const PROGRAM: &str = "
@@ -61,34 +61,15 @@ impl Place {
     }
 }
 
-fn java() -> String {
-    tool("java").to_str().unwrap().to_owned()
-}
-
-/// Total and live instances of a class.
-fn instances(trace: &Path, class: &str) -> (u64, u64) {
-    let mut command = martini();
-    let ended = end(command.args(["stats", "--json", "--by", "class", "--filter", class]).arg(trace));
-    let json: Value = serde_json::from_str(&ended.out).unwrap();
-    let row = &json["traces"][0]["tables"]["class"][0];
-    (row["total"].as_u64().unwrap(), row["live"].as_u64().unwrap())
+/// How many instances of a class were made.
+fn instances(trace: &Path, class: &str) -> u64 {
+    let shown = trace_json(&["stats", "--by", "class", "--filter", class, trace.to_str().unwrap()]);
+    shown["tables"]["class"][0]["total"].as_u64().unwrap()
 }
 
 fn assert_valid(trace: &Path) {
     let ended = end(martini().arg("validate").arg(trace));
     assert_eq!(ended.status, 0, "{}{}", ended.out, ended.err);
-}
-
-fn with_input(mut command: Command, input: &str) -> Ended {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    Ended {
-        status: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
 }
 
 #[test]
@@ -97,8 +78,9 @@ fn the_program_is_left_as_it_was() {
     let program = ["-cp", ".", "Program", "--file", "an argument"];
     let mut bare = Command::new(tool("java"));
     bare.args(program).current_dir(place.folder.path());
-    let bare = with_input(bare, "some\ninput\n");
-    let profiled = with_input(place.run(&[&["--quiet", &java()], &program[..]].concat()), "some\ninput\n");
+    let bare = end_with_input(&mut bare, b"some\ninput\n");
+    let mut profiled = place.run(&[&["--quiet", &java()], &program[..]].concat());
+    let profiled = end_with_input(&mut profiled, b"some\ninput\n");
     assert_eq!(
         (bare.status, bare.out.as_str(), bare.err.as_str()),
         (42, "some\ninput\n--file an argument\n", "done\n")
@@ -107,7 +89,7 @@ fn the_program_is_left_as_it_was() {
     let traces = place.traces();
     assert_eq!(traces.len(), 1);
     assert_valid(&traces[0]);
-    assert_eq!(instances(&traces[0], "Program$Item").0, 1000);
+    assert_eq!(instances(&traces[0], "Program$Item"), 1000);
 }
 
 #[test]
@@ -153,7 +135,7 @@ fn other_launchers_get_the_agent_through_the_environment() {
     for trace in traces {
         assert!(ended.err.contains(&format!("martini: {} (", trace.display())), "{}", ended.err);
         assert_valid(&trace);
-        assert_eq!(instances(&trace, "Program$Item").0, 1000);
+        assert_eq!(instances(&trace, "Program$Item"), 1000);
     }
 }
 
@@ -347,17 +329,17 @@ fn a_run_within_a_run_takes_its_place() {
     assert!(["inner0-", "inner1-", "outer0-", "outer1-"].iter().zip(&names).all(|(part, name)| name.starts_with(part)));
 }
 
-/// The header of a program for x86 processors, with that interpreter.
-fn executable(path: &Path, is_64_bit: bool, interpreter: &str) {
-    let (header, entry) = if is_64_bit { (64, 56) } else { (52, 32) };
-    let mut file = vec![0; header + entry];
-    file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', if is_64_bit { 2 } else { 1 }, 1]);
-    file[18] = if is_64_bit { 62 } else { 3 };
-    let [table, size, name_at, name_size] = if is_64_bit { [32, 54, 8, 32] } else { [28, 42, 4, 16] };
-    (file[table], file[size], file[size + 2]) = (header as u8, entry as u8, 1);
-    (file[header], file[header + name_at]) = (3, (header + entry) as u8);
-    file[header + name_size] = interpreter.len() as u8;
-    file.extend(interpreter.as_bytes());
+/// The header of a program that needs musl.
+fn executable(path: &Path) {
+    const INTERPRETER: &[u8] = b"/lib/ld-musl-x86_64.so.1\0";
+    const HEADER: usize = 64;
+    const ENTRY: usize = 56;
+    let mut file = vec![0; HEADER + ENTRY];
+    file[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    (file[18], file[32], file[54], file[56]) = (62, HEADER as u8, ENTRY as u8, 1);
+    (file[HEADER], file[HEADER + 8]) = (3, (HEADER + ENTRY) as u8);
+    file[HEADER + 32] = INTERPRETER.len() as u8;
+    file.extend(INTERPRETER);
     std::fs::write(path, file).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(path, mode).unwrap();
@@ -368,19 +350,14 @@ fn a_program_that_cannot_load_the_agent_is_not_started() {
     let place = Place { folder: tempfile::tempdir().unwrap() };
     for name in ["java", "launcher"] {
         let file = place.file(name);
-        for (is_64_bit, interpreter, why) in [
-            (false, "/lib/ld-linux.so.2", "is a 32-bit program"),
-            (true, "/lib/ld-musl-x86_64.so.1", "uses musl as its C library"),
-        ] {
-            executable(&file, is_64_bit, interpreter);
-            let mut path = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
-            path.insert(0, place.folder.path().to_owned());
-            let mut command = place.run(&[name, "-version"]);
-            let ended = end(command.env("PATH", std::env::join_paths(path).unwrap()));
-            assert_eq!((ended.status, ended.out.as_str()), (2, ""));
-            let sentence = format!("martini: {} {why}", file.display());
-            assert!(ended.err.starts_with(&sentence) && ended.err.lines().count() == 1, "{}", ended.err);
-        }
+        executable(&file);
+        let mut path = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
+        path.insert(0, place.folder.path().to_owned());
+        let mut command = place.run(&[name, "-version"]);
+        let ended = end(command.env("PATH", std::env::join_paths(path).unwrap()));
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+        let sentence = format!("martini: {} uses musl as its C library", file.display());
+        assert!(ended.err.starts_with(&sentence) && ended.err.lines().count() == 1, "{}", ended.err);
     }
 }
 

@@ -1,21 +1,14 @@
 //! `martini safepoints` on a trace whose late threads are known.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{run, trace};
-
-fn read_json(arguments: &[&str]) -> Value {
-    let ended = run(&[&["safepoints", "--json"], arguments].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
-    let mut all: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    all["traces"][0].take()
-}
+use crate::support::{run, trace, trace_json};
 
 const MILLI: u64 = 1_000_000;
 
 #[test]
 fn json_has_exact_numbers() {
-    let json = read_json(&[&trace("safepoints.trcxml")]);
+    let json = trace_json(&["safepoints", &trace("safepoints.trcxml")]);
     assert_eq!((&json["safepoints"], &json["slow"], &json["unseen_nanos"]), (&json!(16), &json!(3), &json!(1_300_000)));
     assert_eq!((&json["sync_nanos"], &json["total_nanos"]), (&json!(95_100_000), &json!(157_700_000)));
     let first = &json["operations"][0];
@@ -42,7 +35,7 @@ fn json_has_exact_numbers() {
 
 #[test]
 fn only_one_table_is_shown_if_one_is_wanted() {
-    let json = read_json(&["--by", "thread", &trace("safepoints.trcxml")]);
+    let json = trace_json(&["safepoints", "--by", "thread", &trace("safepoints.trcxml")]);
     assert_eq!((json.get("late_lines"), json["late_threads"].as_array().map(Vec::len)), (None, Some(2)));
     let text = run(&["safepoints", "--by", "thread", "--top", "1", &trace("safepoints.trcxml")]).out;
     assert!(text.contains("late thread\n") && !text.contains("late at\n"), "{text}");
@@ -58,8 +51,6 @@ fn a_trace_without_safepoints_says_so() {
 
 #[test]
 fn explain_names_who_makes_all_others_wait() {
-    let ended = run(&["explain", "--json", &trace("safepoints.trcxml")]);
-    let json: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    let finding = &json["traces"][0]["findings"][0];
+    let finding = &trace_json(&["explain", &trace("safepoints.trcxml")])["findings"][0];
     assert_eq!((&finding["kind"], &finding["worst"]["at"]["method"]), (&json!("late"), &json!("grow")));
 }

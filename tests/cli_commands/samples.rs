@@ -4,33 +4,26 @@ use std::fs::File;
 
 use serde_json::Value;
 
-use crate::support::{end, martini, run, trace};
-
-fn json(arguments: &[&str]) -> Value {
-    let ended = run(&[arguments, &["--json"]].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
-    let mut all: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    all["traces"][0].take()
-}
+use crate::support::{end, martini, run, trace, trace_json};
 
 #[test]
 fn tables_of_samples_are_exact_as_json() {
     let path = trace("cpu.trcxml");
-    let all = json(&["stats", &path]);
+    let all = trace_json(&["stats", &path]);
     assert_eq!((&all["of"], &all["samples"], &all["nanos"]), (&"cpu".into(), &340.into(), &3_450_000_000_u64.into()));
     let conservation = &all["conservation"];
     assert_eq!(conservation["clock_nanos"], 3_483_000_000_u64);
     assert_eq!((&conservation["lost_nanos"], &conservation["why_unknown"]), (&200_000_000.into(), &Value::Null));
     assert_eq!(conservation["lost"][0]["reason"], "frame not walkable");
     for by in ["line", "method", "class", "package", "module", "thread", "carrier", "function", "kind"] {
-        let rows = json(&["stats", "--cpu", "--by", by, &path])["tables"][by].take();
+        let rows = trace_json(&["stats", "--cpu", "--by", by, &path])["tables"][by].take();
         let sum: u64 = rows.as_array().unwrap().iter().map(|row| row["nanos"].as_u64().unwrap()).sum();
         assert_eq!(sum, 3_450_000_000, "{by}");
     }
-    let part = json(&["stats", "--cpu", "--from", "1", "--to", "2", &path]);
+    let part = trace_json(&["stats", "--cpu", "--from", "1", "--to", "2", &path]);
     assert_eq!(part["conservation"]["why_unknown"], "window");
     assert!(part["nanos"].as_u64().unwrap() < 2_000_000_000);
-    let wall = json(&["stats", "--wall", &path]);
+    let wall = trace_json(&["stats", "--wall", &path]);
     assert_eq!((&wall["of"], &wall["samples"]), (&"wall".into(), &80.into()));
 }
 
@@ -52,7 +45,7 @@ fn a_trace_without_objects_is_read_once() {
 #[test]
 fn a_tree_of_samples_is_one_of_stacks_that_pass_the_filter() {
     let path = trace("cpu.trcxml");
-    let of = |flags: &[&str]| json(&[&["tree", "--cpu"], flags, &[&path]].concat())["nodes"].take();
+    let of = |flags: &[&str]| trace_json(&[&["tree", "--cpu"], flags, &[&path]].concat())["nodes"].take();
     assert_eq!(of(&[])[0]["weight"], 3_450_000_000_u64);
     let parse = of(&["--in", "demo.Worker.parse"]);
     assert_eq!((&parse[0]["weight"], &parse[1]["ran"]["int"]), (&600_000_000.into(), &600_000_000.into()));
@@ -87,7 +80,7 @@ fn what_samples_do_not_have_is_said() {
 #[test]
 fn sampled_objects_are_scaled_to_the_accounts() {
     let path = trace("sampled.trcxml");
-    let all = json(&["stats", &path]);
+    let all = trace_json(&["stats", &path]);
     assert_eq!(all["sampled_objects"], 402);
     let calibration = &all["coverage"]["calibration"];
     // Each cell is rounded for itself.
@@ -95,14 +88,14 @@ fn sampled_objects_are_scaled_to_the_accounts() {
         [&all["sum"]["total_bytes"], &calibration["accounted_bytes"]].map(|sum| sum.as_u64().unwrap());
     assert!(sum.abs_diff(accounted) <= 3, "{sum} {accounted}");
     assert_eq!(all["coverage"]["why_unknown"], "objects were sampled, not counted");
-    let findings = json(&["explain", &path])["findings"].take();
+    let findings = trace_json(&["explain", &path])["findings"].take();
     let growth = findings.as_array().unwrap().iter().find(|finding| finding["kind"] == "growth").expect("it leaks");
     assert_eq!((&growth["at"]["class"], &growth["classes"][0]["samples"]), (&"demo.Cache".into(), &38.into()));
     assert_eq!(growth["classes"][0]["oldest"], 7);
-    let live = json(&["tree", "--live", &path])["nodes"].take();
+    let live = trace_json(&["tree", "--live", &path])["nodes"].take();
     assert_eq!(live[0]["weight"], all["sum"]["active_bytes"]);
     // 38 of the 42 samples of this line live.
-    let lines = json(&["stats", "--by", "line", &path])["tables"]["line"].take();
+    let lines = trace_json(&["stats", "--by", "line", &path])["tables"]["line"].take();
     let line = lines.as_array().unwrap().iter().find(|line| line["line"]["line"] == 14).expect("it allocates");
     let [allocated, lives] = ["total_bytes", "active_bytes"].map(|key| line[key].as_f64().unwrap());
     assert!((lives - allocated * 38.0 / 42.0).abs() <= 8.0, "{lives} of {allocated}");
@@ -111,7 +104,7 @@ fn sampled_objects_are_scaled_to_the_accounts() {
 #[test]
 fn sampled_objects_have_slices_that_are_scaled_too() {
     let path = trace("sampled.trcxml");
-    let all = json(&["stats", "--over-time", &path]);
+    let all = trace_json(&["stats", "--over-time", &path]);
     let slices = all["over_time"]["slices"].as_array().unwrap();
     assert_eq!(slices.len(), 3);
     let sum: u64 = slices.iter().map(|slice| slice["bytes"].as_u64().unwrap()).sum();

@@ -1,7 +1,11 @@
 //! Runs the command, and finds what it works on.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::NamedTempFile;
 
 /// What a run of the command left.
 #[derive(Debug)]
@@ -22,19 +26,61 @@ pub(crate) fn martini() -> Command {
     command
 }
 
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Ended {
+            status: output.status.code().expect("it ends by itself"),
+            out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+        }
+    }
+}
+
 /// Runs a command to its end.
 pub(crate) fn end(command: &mut Command) -> Ended {
-    let output = command.output().expect("the command starts");
-    Ended {
-        status: output.status.code().expect("it ends by itself"),
-        out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
-        err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
-    }
+    command.output().expect("the command starts").into()
+}
+
+/// Runs a command to its end, with that in a pipe as its input.
+pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    child.stdin.take().expect("it is a pipe").write_all(input).expect("the command reads it");
+    child.wait_with_output().expect("it ends").into()
 }
 
 /// Runs `martini` with arguments.
 pub(crate) fn run(arguments: &[&str]) -> Ended {
     end(martini().args(arguments))
+}
+
+/// What a command says as JSON, without anything on stderr.
+pub(crate) fn json(arguments: &[&str]) -> Value {
+    let ended = run(&[arguments, &["--json"]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
+    serde_json::from_str(&ended.out).expect("the output is JSON")
+}
+
+/// What it says of the first trace.
+pub(crate) fn trace_json(arguments: &[&str]) -> Value {
+    json(arguments)["traces"][0].take()
+}
+
+/// A file that is removed when this is dropped.
+pub(crate) struct Written(NamedTempFile);
+
+/// Makes a file with these contents.
+pub(crate) fn written(contents: impl AsRef<[u8]>) -> Written {
+    let mut file = NamedTempFile::new().expect("there is a folder for it");
+    file.write_all(contents.as_ref()).expect("it can be written");
+    Written(file)
+}
+
+impl Written {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &str {
+        self.0.path().to_str().expect("temporary files have UTF-8 names")
+    }
 }
 
 /// The path of a trace in tests/traces.

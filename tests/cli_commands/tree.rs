@@ -2,14 +2,11 @@
 
 use serde_json::Value;
 
-use crate::support::{run, text, trace};
+use crate::support::{run, text, trace, trace_json, written};
 
 fn nodes(arguments: &[&str]) -> Vec<Value> {
-    let ended = run(&[&["tree", "--json"], arguments].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{arguments:?}");
-    let mut all: Value = serde_json::from_str(&ended.out).expect("the output is JSON");
-    let Value::Array(nodes) = all["traces"][0]["nodes"].take() else { panic!("{all}") };
-    nodes
+    let all = trace_json(&[&["tree"], arguments].concat());
+    all["nodes"].as_array().expect("an array").clone()
 }
 
 /// Depth and name of each node.
@@ -113,7 +110,7 @@ fn what_selects_nothing_is_noted() {
 }
 
 #[test]
-fn bad_flags_and_files_are_named() {
+fn bad_flags_are_named() {
     for (flags, part) in [
         (&["--cut", "200"][..], "give a number from 0 to 100, such as 0.5"),
         (&["--depth", "deep"], "give an integer"),
@@ -123,21 +120,13 @@ fn bad_flags_and_files_are_named() {
         let ended = run(&[&["tree"], flags, &[&trace("callers.trcxml")]].concat());
         assert!(ended.status == 2 && ended.err.contains(part), "{}", ended.err);
     }
-    let missing = run(&["tree", "/no/such/trace"]);
-    assert_eq!((missing.status, missing.out.as_str()), (2, ""));
-    assert!(missing.err.starts_with("martini: cannot open the trace /no/such/trace"), "{}", missing.err);
-    let json = run(&["tree", "--json", "/no/such/trace", &trace("callers.trcxml")]);
-    let all: Value = serde_json::from_str(&json.out).unwrap();
-    assert!(json.status == 2 && all["traces"][0]["error"].is_string() && all["traces"][1]["nodes"].is_array());
 }
 
 #[test]
 fn a_trace_without_its_stacks_still_has_a_tree() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.trcxml");
     let whole = text("callers.trcxml");
     let without: Vec<&str> = whole.lines().filter(|line| !line.starts_with("<stackDef")).collect();
-    std::fs::write(&path, without.join("\n")).unwrap();
-    let out = run(&["tree", path.to_str().unwrap()]).out;
+    let file = written(without.join("\n"));
+    let out = run(&["tree", file.path()]).out;
     assert!(out.contains("(no stack)") && out.contains("ids of classes, threads, methods or stacks"), "{out}");
 }

@@ -1,12 +1,10 @@
 //! `martini validate`: verdicts, places and exit codes.
 
-use crate::support::{run, text, trace};
+use crate::support::{run, text, trace, trace_json, written};
 
 fn validate(text: &str, arguments: &[&str]) -> (i32, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.trcxml");
-    std::fs::write(&path, text).unwrap();
-    let ended = run(&[&["validate"], arguments, &[path.to_str().unwrap()]].concat());
+    let file = written(text);
+    let ended = run(&[&["validate"], arguments, &[file.path()]].concat());
     assert_eq!(ended.err, "");
     (ended.status, ended.out)
 }
@@ -45,9 +43,7 @@ fn json_has_each_violation_with_its_byte() {
     let violation = &checked["violations"][0];
     assert_eq!((&violation["rule"], &violation["document"]), (&"freed-once".into(), &1.into()));
     assert_eq!((&violation["line"], &violation["byte"]), (&26.into(), &at.into()));
-    let good = run(&["validate", "--json", &trace("heap.trcxml")]);
-    let json: serde_json::Value = serde_json::from_str(&good.out).unwrap();
-    assert_eq!((good.status, &json["traces"][0]["valid"]), (0, &true.into()));
+    assert_eq!(trace_json(&["validate", &trace("heap.trcxml")])["valid"], true);
 }
 
 #[test]
