@@ -2,7 +2,7 @@
 //! files than we do, or is another user's. What is in it is copied out when the recording has ended.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use agent_options::if_taken;
 use anyhow::{Context, anyhow, bail};
 use attach::Target;
-use trace::file::{TRACE, create, numbered};
+use trace::file::{IfTaken, Kind, TRACE, create};
 
 use crate::launch::outputs::PID;
 
@@ -18,8 +18,8 @@ const TMP: &str = "/tmp/";
 const PREFIX: &str = "martini-files-";
 /// Names of files that the agent only reads begin so.
 const INPUT: &str = "read-";
-/// As many names are tried for a file that is taken.
-const MOST_NAMES: u32 = 10_000;
+/// What stands beside a trace. No file is taken for such.
+const BESIDE: Kind = Kind { name: "file", is_begun_by: |_| false };
 
 /// The folder, by its name in the JVM's `/tmp`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,8 @@ impl Stage {
         for name in names.iter().filter(|name| *name != trace && !is_input(name)) {
             // A pipe or the like is nothing that the agent made.
             let Ok(mut from) = open(name)? else { continue };
-            let mut to = free(&made.path.with_file_name(name)).with_context(cannot)?;
+            let beside = create(&made.path.with_file_name(name), BESIDE, IfTaken::Next);
+            let mut to = beside.map_err(|refusal| anyhow!("{refusal}")).with_context(cannot)?.file;
             io::copy(&mut from, &mut to).with_context(cannot)?;
         }
         self.remove(target);
@@ -126,18 +127,6 @@ pub(crate) fn with_pid(path: &Path, pid: u32) -> String {
     path.to_string_lossy().replace(PID, &pid.to_string())
 }
 
-/// Makes a file by this name, or the next that is free.
-fn free(path: &Path) -> io::Result<fs::File> {
-    let mut names = (1..=MOST_NAMES).map(|number| numbered(path, number));
-    loop {
-        let path = names.next().ok_or(ErrorKind::AlreadyExists)?;
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            made => return made,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,15 +138,5 @@ mod tests {
         for other in ["/tmp/x/y", "/tmp/martini-files-1", "/tmp/martini-files-1/", "/tmp/martini-files-1/a/b", "x"] {
             assert_eq!(Stage::of(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_taken_name_is_not_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.hprof");
-        fs::write(&path, "kept").unwrap();
-        drop(free(&path).unwrap());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
-        assert!(folder.path().join("a-2.hprof").is_file());
     }
 }

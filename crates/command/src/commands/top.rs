@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use agent_options::HeapMode;
 use anyhow::{Context, bail};
 use attach::{Request, Target};
+use crossterm::event::Event;
 use tempfile::TempDir;
 
 use crate::attach::agent_file;
@@ -22,7 +23,7 @@ use crate::top::follow::Follower;
 use crate::top::keys::{Next, View};
 use crate::top::rates::History;
 use crate::top::screen::{self, Title};
-use crate::top::terminal::{Input, Terminal};
+use crate::top::terminal::Terminal;
 
 /// The trace's name in a folder that goes away.
 const OWN_TRACE: &str = "top.trcxml";
@@ -202,15 +203,16 @@ fn show(arguments: &Arguments, asked: &Asked, what: &str, trace: &Path) -> anyho
             is_stale = false;
         }
         match terminal.wait(PAUSE)? {
-            Input::Key(key) => {
+            // Some terminals report that a key is let go.
+            Some(Event::Key(key)) if !key.is_release() => {
                 let rows = history.last().map_or(0, |figures| figures.rows(view.topic()).len());
                 if view.press(key, rows) == Next::Ends {
                     return Ok(());
                 }
                 is_stale = true;
             }
-            Input::Resized => is_stale = true,
-            Input::Nothing => {}
+            Some(Event::Resize(..)) => is_stale = true,
+            _ => {}
         }
     }
 }

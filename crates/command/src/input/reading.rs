@@ -42,7 +42,14 @@ pub(crate) trait Stats {
 }
 
 macro_rules! impl_stats {
-    ($stats:ty, $report:ty) => {
+    ($stats:ty, $report:ty, $facts:expr) => {
+        impl Report for $report {
+            fn facts(&self) -> &Facts {
+                let facts: fn(&Self) -> &Facts = $facts;
+                facts(self)
+            }
+        }
+
         impl Stats for $stats {
             type Report = $report;
 
@@ -61,51 +68,16 @@ macro_rules! impl_stats {
     };
 }
 
-impl_stats!(AllocationStats, AllocationReport);
-impl_stats!(LockStats<'_>, LockReport);
-impl_stats!(TraceStats<'_>, TraceReport);
-impl_stats!(CpuStats, CpuReport);
-impl_stats!(SafepointStats, SafepointReport);
-impl_stats!(MarkStats, MarkReport);
-
-impl Report for AllocationReport {
-    fn facts(&self) -> &Facts {
-        self.facts()
-    }
-}
-
-impl Report for CpuReport {
-    fn facts(&self) -> &Facts {
-        self.facts()
-    }
-}
-
-impl Report for TraceReport {
-    fn facts(&self) -> &Facts {
-        // Allocations may come from another reader.
-        self.locks.facts()
-    }
-}
-
-impl Report for SafepointReport {
-    fn facts(&self) -> &Facts {
-        self.facts()
-    }
-}
-
-impl Report for MarkReport {
-    fn facts(&self) -> &Facts {
-        self.facts()
-    }
-}
-
-impl Report for LockReport {
-    fn facts(&self) -> &Facts {
-        self.facts()
-    }
-}
+impl_stats!(AllocationStats, AllocationReport, AllocationReport::facts);
+impl_stats!(LockStats<'_>, LockReport, LockReport::facts);
+// Allocations may come from another reader.
+impl_stats!(TraceStats<'_>, TraceReport, |report| report.locks.facts());
+impl_stats!(CpuStats, CpuReport, CpuReport::facts);
+impl_stats!(SafepointStats, SafepointReport, SafepointReport::facts);
+impl_stats!(MarkStats, MarkReport, MarkReport::facts);
 
 /// A trace that was read.
+#[derive(Default)]
 pub(crate) struct Reading<R = AllocationReport> {
     /// What it says.
     pub(crate) report: R,
@@ -248,7 +220,15 @@ pub(super) fn read_trace<R: Read, S: Stats>(
         }
         Ok(())
     })?;
-    reading(path, outcome, stats.finish())
+    let report = stats.finish();
+    let facts = report.facts();
+    if outcome.broken.is_none() && facts.documents == 0 {
+        bail!("cannot read {}: it contains no document", path.display());
+    }
+    refuse_foreign(path, facts.elements, facts.unknown, outcome.malformed)?;
+    // Only of one without an end: to ask locks it for a moment, and whoever begins to write it finds it taken.
+    let is_growing = facts.ended < facts.documents && file::is_being_written(path);
+    Ok(Reading { is_growing, ..outcome.with(report) })
 }
 
 /// Refuses XML of another kind: of its elements none is one of a trace.
@@ -259,36 +239,12 @@ pub(crate) fn refuse_foreign(path: &Path, elements: u64, unknown: u64, malformed
     Ok(())
 }
 
-fn reading<R: Report>(path: &Path, outcome: Outcome, report: R) -> anyhow::Result<Reading<R>> {
-    let facts = report.facts();
-    if outcome.broken.is_none() && facts.documents == 0 {
-        bail!("cannot read {}: it contains no document", path.display());
-    }
-    refuse_foreign(path, facts.elements, facts.unknown, outcome.malformed)?;
-    // Only of one without an end: to ask locks it for a moment, and whoever begins to write it finds it taken.
-    let is_growing = facts.ended < facts.documents && file::is_being_written(path);
-    let Outcome { bytes, malformed, first_malformed, broken } = outcome;
-    Ok(Reading { report, is_growing, bytes, malformed, first_malformed, broken, is_log_cut: false })
-}
-
 /// A part of a trace.
 pub(crate) enum Part<'a> {
     /// An element.
     Element(&'a Element<'a>),
     /// The end of a document; a zip may hold several.
     DocumentEnd,
-}
-
-/// What reading a trace found besides its parts.
-pub(crate) struct Outcome {
-    /// Bytes of the file, packed as it is.
-    pub(crate) bytes: u64,
-    /// Elements that were left out because they are malformed.
-    pub(crate) malformed: u64,
-    /// What was wrong with the first of them, and where.
-    pub(crate) first_malformed: Option<String>,
-    /// Why a part of the trace could not be read at all.
-    pub(crate) broken: Option<String>,
 }
 
 /// Reads a trace as far as possible, with a progress bar.
@@ -299,7 +255,7 @@ pub(crate) fn read_parts<R: Read>(
     path: &Path,
     mut reader: TraceReader<R>,
     mut take: impl FnMut(Part<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Reading<()>> {
     let mut bar = bar(path, reader.total());
     let (mut elements, mut malformed, mut first_malformed, mut broken) = (0_u64, 0, None, None);
     loop {
@@ -328,7 +284,7 @@ pub(crate) fn read_parts<R: Read>(
         Some(error) if elements == 0 => Err(named(path, error)),
         broken => {
             let broken = broken.map(|error| error.to_string());
-            Ok(Outcome { bytes: reader.consumed(), malformed, first_malformed, broken })
+            Ok(Reading { bytes: reader.consumed(), malformed, first_malformed, broken, ..Reading::default() })
         }
     }
 }

@@ -1,15 +1,17 @@
 //! What an executable file is made for: whether a JVM in it could load the agent.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
+
+use object::Endianness;
+use object::elf::{FileHeader32, FileHeader64};
+use object::read::elf::{FileHeader, ProgramHeader};
 
 use crate::launch::glibc;
 
-/// Longer names of interpreters are no names.
-const LONGEST_NAME: u64 = 4096;
-/// Libraries are shorter.
-const LONGEST_LIBRARY: u64 = 1 << 30;
+/// Programs and libraries are shorter.
+const LONGEST: u64 = 1 << 30;
 /// The longest header.
 const HEADER: u64 = 64;
 
@@ -36,14 +38,18 @@ impl Platform {
     /// The file cannot be read.
     pub(crate) fn of(path: &Path) -> io::Result<Option<Platform>> {
         let mut file = File::open(path)?;
-        let mut head = Vec::new();
-        file.by_ref().take(HEADER).read_to_end(&mut head)?;
-        let Some(header) = Header::read(&head) else { return Ok(None) };
-        let libc = header.interpreter(&mut file)?.map(|name| {
-            let is_musl = name.windows(7).any(|part| part == b"ld-musl");
-            if is_musl { Libc::Musl } else { Libc::Other }
-        });
-        Ok(Some(Platform { is_64_bit: header.is_64_bit, machine: header.machine, libc }))
+        let mut bytes = Vec::new();
+        file.by_ref().take(HEADER).read_to_end(&mut bytes)?;
+        if Header::read(&bytes).is_some() {
+            file.take(LONGEST).read_to_end(&mut bytes)?;
+        }
+        Ok(Header::read(&bytes).map(|Header { is_64_bit, machine, interpreter }| {
+            let libc = interpreter.map(|name| {
+                let is_musl = name.windows(7).any(|part| part == b"ld-musl");
+                if is_musl { Libc::Musl } else { Libc::Other }
+            });
+            Platform { is_64_bit, machine, libc }
+        }))
     }
 
     /// That of a JVM whose program is of this one: that of HotSpot's library if the program is an emulator of another processor.
@@ -56,7 +62,7 @@ impl Platform {
         if Header::read(&bytes).is_none_or(|header| header.machine == self.machine) {
             return Ok(self);
         }
-        hotspot.take(LONGEST_LIBRARY).read_to_end(&mut bytes)?;
+        hotspot.take(LONGEST).read_to_end(&mut bytes)?;
         Ok(Platform::of_library_with(&bytes).unwrap_or(self))
     }
 
@@ -92,56 +98,25 @@ impl Platform {
     }
 }
 
-/// The fields of an ELF header that matter here.
-struct Header {
+/// What matters here of an ELF file.
+struct Header<'a> {
     is_64_bit: bool,
-    is_big_endian: bool,
     machine: u16,
-    /// Where the program headers are, how long each is, and how many there are.
-    programs: (u64, u16, u16),
+    /// The name of the program that loads this one and its libraries.
+    interpreter: Option<&'a [u8]>,
 }
 
-impl Header {
-    fn read(head: &[u8]) -> Option<Header> {
-        if !head.starts_with(b"\x7fELF") {
-            return None;
-        }
-        let is_64_bit = *head.get(4)? == 2;
-        let mut header = Header { is_64_bit, is_big_endian: *head.get(5)? == 2, machine: 0, programs: (0, 0, 0) };
-        header.machine = header.number(head, 18, 2)? as u16;
-        let [offset, entry_size, entries] = if is_64_bit { [32, 54, 56] } else { [28, 42, 44] };
-        header.programs = (
-            header.number(head, offset, if is_64_bit { 8 } else { 4 })?,
-            header.number(head, entry_size, 2)? as u16,
-            header.number(head, entries, 2)? as u16,
-        );
-        Some(header)
+impl<'a> Header<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Self> {
+        Self::of::<FileHeader64<Endianness>>(bytes).or_else(|| Self::of::<FileHeader32<Endianness>>(bytes))
     }
 
-    /// An unsigned number of some bytes.
-    fn number(&self, bytes: &[u8], at: usize, length: usize) -> Option<u64> {
-        let bytes = bytes.get(at..at + length)?.iter();
-        let add = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        Some(if self.is_big_endian { bytes.fold(0, add) } else { bytes.rev().fold(0, add) })
-    }
-
-    /// The name of the program that loads this one and its libraries.
-    fn interpreter(&self, file: &mut File) -> io::Result<Option<Vec<u8>>> {
-        const PT_INTERP: u64 = 3;
-        let (start, entry_size, entries) = self.programs;
-        file.seek(SeekFrom::Start(start))?;
-        let mut table = Vec::new();
-        file.take(u64::from(entry_size) * u64::from(entries)).read_to_end(&mut table)?;
-        let [offset, size, word] = if self.is_64_bit { [8, 32, 8] } else { [4, 16, 4] };
-        let found = table.chunks_exact(usize::from(entry_size).max(1)).find_map(|entry| {
-            (self.number(entry, 0, 4)? == PT_INTERP)
-                .then_some((self.number(entry, offset, word)?, self.number(entry, size, word)?))
-        });
-        let Some((offset, size)) = found else { return Ok(None) };
-        file.seek(SeekFrom::Start(offset))?;
-        let mut name = Vec::new();
-        file.take(size.min(LONGEST_NAME)).read_to_end(&mut name)?;
-        Ok(Some(name))
+    fn of<H: FileHeader<Endian = Endianness>>(bytes: &'a [u8]) -> Option<Self> {
+        let header = H::parse(bytes).ok()?;
+        let endian = header.endian().ok()?;
+        let programs = header.program_headers(endian, bytes).unwrap_or_default();
+        let interpreter = programs.iter().find_map(|program| program.interpreter(endian, bytes).ok()?);
+        Some(Header { is_64_bit: header.is_class_64(), machine: header.e_machine(endian).0, interpreter })
     }
 }
 
@@ -155,24 +130,18 @@ mod tests {
     fn made(is_64_bit: bool, machine: u16, interpreter: &str) -> Vec<u8> {
         let (header, entry) = if is_64_bit { (64, 56) } else { (52, 32) };
         let mut file = vec![0; header + entry];
-        file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', if is_64_bit { 2 } else { 1 }, 1]);
+        file[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', if is_64_bit { 2 } else { 1 }, 1, 1]);
         let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+        let count = u8::from(!interpreter.is_empty());
+        let [table, size, name_at, name_size] = if is_64_bit { [32, 54, 8, 32] } else { [28, 42, 4, 16] };
         put(18, &machine.to_le_bytes());
-        let name_at = header + entry;
-        if is_64_bit {
-            put(32, &(header as u64).to_le_bytes());
-            put(54, &[entry as u8, 0, u8::from(!interpreter.is_empty()), 0]);
-            put(header, &3u32.to_le_bytes());
-            put(header + 8, &(name_at as u64).to_le_bytes());
-            put(header + 32, &(interpreter.len() as u64).to_le_bytes());
-        } else {
-            put(28, &(header as u32).to_le_bytes());
-            put(42, &[entry as u8, 0, u8::from(!interpreter.is_empty()), 0]);
-            put(header, &3u32.to_le_bytes());
-            put(header + 4, &(name_at as u32).to_le_bytes());
-            put(header + 16, &(interpreter.len() as u32).to_le_bytes());
-        }
+        put(table, &[header as u8]);
+        put(size, &[entry as u8, 0, count, 0]);
+        put(header, &[3]);
+        put(header + name_at, &[(header + entry) as u8]);
+        put(header + name_size, &[interpreter.len() as u8 + 1]);
         file.extend(interpreter.as_bytes());
+        file.push(0);
         file
     }
 

@@ -40,16 +40,10 @@ fn forward(child: &Child, origin: &Origin) {
     if origin.cause == Cause::Kernel {
         return;
     }
-    let signal = match origin.signal {
-        SIGINT => Signal::INT,
-        SIGTERM => Signal::TERM,
-        SIGHUP => Signal::HUP,
-        SIGQUIT => Signal::QUIT,
-        SIGUSR1 => Signal::USR1,
-        _ => Signal::USR2,
-    };
-    // The child has not been waited for, so its id is still its own. If it is dead already, the signal is not needed.
-    let _ = kill_process(Pid::from_child(child), signal);
+    if let Some(signal) = Signal::from_named_raw(origin.signal) {
+        // The child has not been waited for, so its id is still its own. If it is dead already, the signal is not needed.
+        let _ = kill_process(Pid::from_child(child), signal);
+    }
 }
 
 /// What we do after the program ended can be stopped by the same signals as any other command.

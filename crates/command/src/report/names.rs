@@ -54,16 +54,28 @@ pub(super) struct Names {
 }
 
 /// What is numbered.
-struct Numbers<T> {
-    items: Vec<T>,
+pub(super) struct Numbers<T> {
+    pub(super) items: Vec<T>,
     index: FxHashMap<T, u32>,
 }
 
-impl<T: Clone + Eq + Hash> Numbers<T> {
-    fn new() -> Self {
+impl<T> Default for Numbers<T> {
+    fn default() -> Self {
         Numbers { items: Vec::new(), index: FxHashMap::default() }
     }
+}
 
+impl Numbers<String> {
+    /// The number of a text, which is copied if it is new.
+    pub(super) fn of_text(&mut self, text: &str) -> u32 {
+        match self.index.get(text) {
+            Some(&known) => known,
+            None => self.of(text.to_owned()),
+        }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbers<T> {
     fn of(&mut self, item: T) -> u32 {
         let new = self.items.len() as u32;
         *self.index.entry(item).or_insert_with_key(|item| {
@@ -77,8 +89,8 @@ impl Names {
     pub(super) fn new(own: OwnCode) -> Names {
         Names {
             own,
-            texts: Numbers::new(),
-            frames: Numbers::new(),
+            texts: Numbers::default(),
+            frames: Numbers::default(),
             kept: FxHashSet::default(),
             classes: FxHashMap::default(),
         }
@@ -86,10 +98,7 @@ impl Names {
 
     /// The number of a text.
     pub(super) fn text(&mut self, text: &str) -> TextIndex {
-        if let Some(&known) = self.texts.index.get(text) {
-            return TextIndex(known);
-        }
-        TextIndex(self.texts.of(text.to_owned()))
+        TextIndex(self.texts.of_text(text))
     }
 
     /// The number of a text, as it is written; -1 of none.
@@ -161,14 +170,9 @@ impl Names {
 
 /// A text as it is shown.
 pub(super) fn shown(text: &str) -> String {
-    if text.len() <= LONGEST {
-        return printable(text);
-    }
-    let letters = text.chars().count();
-    let beginning: String = text.chars().take(LONGEST).collect();
-    match letters > LONGEST {
-        true => format!("{}… ({} characters)", printable(&beginning), count(letters as u64)),
-        false => printable(text),
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… ({} characters)", printable(&text[..end]), count(text.chars().count() as u64)),
+        None => printable(text),
     }
 }
 

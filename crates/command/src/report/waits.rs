@@ -6,6 +6,8 @@ use analysis::locks::{Observer, ProcessorTime, Stall, ThreadName};
 use rustc_hash::FxHashMap;
 use trace::time::{Nanos, Time};
 
+use super::names::Numbers;
+
 /// As many are kept.
 const MOST: usize = 20_000;
 
@@ -30,8 +32,7 @@ pub(super) struct Wait {
 /// Gathers waits while a trace is read.
 #[derive(Default)]
 pub(crate) struct Waits {
-    texts: Vec<String>,
-    index: FxHashMap<String, u32>,
+    texts: Numbers<String>,
     /// The names and ids of threads that live.
     threads: FxHashMap<u64, (u32, Option<u64>)>,
     waits: Vec<Wait>,
@@ -43,17 +44,7 @@ impl Waits {
     pub(super) fn finish(mut self) -> (Vec<Wait>, Vec<String>, u64) {
         self.keep();
         self.waits.sort_by_key(|wait| wait.since);
-        (self.waits, self.texts, self.left_out)
-    }
-
-    fn text(&mut self, text: &str) -> u32 {
-        if let Some(&known) = self.index.get(text) {
-            return known;
-        }
-        let new = self.texts.len() as u32;
-        self.texts.push(text.to_owned());
-        self.index.insert(text.to_owned(), new);
-        new
+        (self.waits, self.texts.items, self.left_out)
     }
 
     /// Leaves out the shortest if there are too many.
@@ -70,7 +61,7 @@ impl Observer for Waits {
     fn begin(&mut self, _: Time) {}
 
     fn thread_started(&mut self, thread: u64, name: ThreadName<'_>) {
-        let text = self.text(&name.to_string());
+        let text = self.texts.of_text(&name.to_string());
         self.threads.insert(thread, (text, name.id.map(|id| id.0)));
     }
 
@@ -80,10 +71,10 @@ impl Observer for Waits {
 
     fn stall(&mut self, stall: &Stall<'_>) {
         let Some(&(thread, id)) = self.threads.get(&stall.thread) else { return };
-        let at = stall.at.map(|at| self.text(&at.to_string()));
-        let owner_at = stall.owner_at.map(|at| self.text(&at.to_string()));
-        let class = stall.class.map(|class| self.text(class));
-        let owner = stall.owner.map(|(_, name)| self.text(&name.to_string()));
+        let at = stall.at.map(|at| self.texts.of_text(&at.to_string()));
+        let owner_at = stall.owner_at.map(|at| self.texts.of_text(&at.to_string()));
+        let class = stall.class.map(|class| self.texts.of_text(class));
+        let owner = stall.owner.map(|(_, name)| self.texts.of_text(&name.to_string()));
         self.waits.push(Wait {
             thread,
             id,

@@ -1,5 +1,7 @@
 //! What the keys do.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
 use super::figures::Topic;
 
 /// What of the tables is shown, and how.
@@ -21,27 +23,6 @@ pub(crate) struct View {
     pub(crate) shows_help: bool,
     /// Rows that are above the first shown one.
     pub(crate) scrolled: usize,
-}
-
-/// A key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    /// A letter, digit or other sign.
-    Char(char),
-    /// Ctrl-C.
-    Interrupt,
-    Enter,
-    Escape,
-    Backspace,
-    Tab,
-    BackTab,
-    Left,
-    Right,
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    Home,
 }
 
 /// Whether the view goes on.
@@ -81,36 +62,39 @@ impl View {
     }
 
     /// Does what a key stands for, with so many rows to scroll.
-    pub(crate) fn press(&mut self, key: Key, rows: usize) -> Next {
-        if key == Key::Interrupt {
-            return Next::Ends;
-        }
-        if self.is_typing {
-            self.type_filter(key);
-            return Next::Goes;
+    pub(crate) fn press(&mut self, key: KeyEvent, rows: usize) -> Next {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('c' | 'd') if is_control => return Next::Ends,
+            KeyCode::Char(_) if is_control => return Next::Goes,
+            code if self.is_typing => {
+                self.type_filter(code);
+                return Next::Goes;
+            }
+            _ => {}
         }
         let topics = Topic::ALL.len();
         let columns = self.topic().columns().len();
         let column = &mut self.sorted_by[self.topic];
-        match key {
-            Key::Escape if self.shows_help => self.shows_help = false,
-            Key::Escape => self.filter.clear(),
-            Key::Char('q') => return Next::Ends,
-            Key::Char('h' | '?') => self.shows_help = !self.shows_help,
-            Key::Char(' ' | 'p') => self.is_paused = !self.is_paused,
-            Key::Char('r') => self.is_reversed = !self.is_reversed,
-            Key::Char('/') => self.is_typing = true,
-            Key::Char(digit @ '1'..='5') => self.show(digit as usize - '1' as usize),
-            Key::Tab => self.show((self.topic + 1) % topics),
-            Key::BackTab => self.show((self.topic + topics - 1) % topics),
-            Key::Left => *column = (*column + columns) % (columns + 1),
-            Key::Right => *column = (*column + 1) % (columns + 1),
-            Key::Up | Key::Char('k') => self.scrolled = self.scrolled.saturating_sub(1),
-            Key::Down | Key::Char('j') => self.scrolled = (self.scrolled + 1).min(rows),
-            Key::PageUp => self.scrolled = self.scrolled.saturating_sub(PAGE),
-            Key::PageDown => self.scrolled = (self.scrolled + PAGE).min(rows),
-            Key::Home => self.scrolled = 0,
-            Key::Char(_) | Key::Enter | Key::Backspace | Key::Interrupt => {}
+        match key.code {
+            KeyCode::Esc if self.shows_help => self.shows_help = false,
+            KeyCode::Esc => self.filter.clear(),
+            KeyCode::Char('q') => return Next::Ends,
+            KeyCode::Char('h' | '?') => self.shows_help = !self.shows_help,
+            KeyCode::Char(' ' | 'p') => self.is_paused = !self.is_paused,
+            KeyCode::Char('r') => self.is_reversed = !self.is_reversed,
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Char(digit @ '1'..='5') => self.show(digit as usize - '1' as usize),
+            KeyCode::Tab => self.show((self.topic + 1) % topics),
+            KeyCode::BackTab => self.show((self.topic + topics - 1) % topics),
+            KeyCode::Left => *column = (*column + columns) % (columns + 1),
+            KeyCode::Right => *column = (*column + 1) % (columns + 1),
+            KeyCode::Up | KeyCode::Char('k') => self.scrolled = self.scrolled.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j') => self.scrolled = (self.scrolled + 1).min(rows),
+            KeyCode::PageUp => self.scrolled = self.scrolled.saturating_sub(PAGE),
+            KeyCode::PageDown => self.scrolled = (self.scrolled + PAGE).min(rows),
+            KeyCode::Home => self.scrolled = 0,
+            _ => {}
         }
         Next::Goes
     }
@@ -119,15 +103,15 @@ impl View {
         (self.topic, self.scrolled, self.shows_help) = (topic, 0, false);
     }
 
-    fn type_filter(&mut self, key: Key) {
+    fn type_filter(&mut self, key: KeyCode) {
         match key {
-            Key::Enter => self.is_typing = false,
-            Key::Escape => {
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
                 self.is_typing = false;
                 self.filter.clear();
             }
-            Key::Backspace => drop(self.filter.pop()),
-            Key::Char(letter) => self.filter.push(letter),
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Char(letter) => self.filter.push(letter),
             _ => {}
         }
         self.scrolled = 0;
@@ -138,31 +122,38 @@ impl View {
 mod tests {
     use super::*;
 
-    fn pressed(keys: &[Key]) -> View {
+    fn pressed(keys: &[KeyCode]) -> View {
         let mut view = View::default();
-        keys.iter().for_each(|&key| assert_eq!(view.press(key, 0), Next::Goes));
+        keys.iter().for_each(|&key| assert_eq!(view.press(key.into(), 0), Next::Goes));
         view
     }
 
     #[test]
     fn keys_choose_what_is_shown() {
-        assert_eq!(pressed(&[Key::Char('3')]).topic(), Topic::Cpu);
-        assert_eq!(pressed(&[Key::BackTab]).topic(), Topic::Threads);
-        assert_eq!(pressed(&[Key::BackTab, Key::Tab]).topic(), Topic::Lines);
+        assert_eq!(pressed(&[KeyCode::Char('3')]).topic(), Topic::Cpu);
+        assert_eq!(pressed(&[KeyCode::BackTab]).topic(), Topic::Threads);
+        assert_eq!(pressed(&[KeyCode::BackTab, KeyCode::Tab]).topic(), Topic::Lines);
         // Behind the last column come the names.
         let columns = Topic::Lines.columns().len();
-        assert_eq!(pressed(&[Key::Left]).sorted_by(), columns);
-        assert_eq!(pressed(&[Key::Left, Key::Right]).sorted_by(), 0);
+        assert_eq!(pressed(&[KeyCode::Left]).sorted_by(), columns);
+        assert_eq!(pressed(&[KeyCode::Left, KeyCode::Right]).sorted_by(), 0);
     }
 
     #[test]
     fn a_filter_takes_letters_that_are_keys_otherwise() {
-        let typed = [Key::Char('/'), Key::Char('q'), Key::Char('x'), Key::Backspace, Key::Char('?'), Key::Enter];
+        let typed = [
+            KeyCode::Char('/'),
+            KeyCode::Char('q'),
+            KeyCode::Char('x'),
+            KeyCode::Backspace,
+            KeyCode::Char('?'),
+            KeyCode::Enter,
+        ];
         let view = pressed(&typed);
         assert_eq!((view.filter.as_str(), view.is_typing, view.shows_help), ("q?", false, false));
-        assert_eq!(pressed(&[&typed[..], &[Key::Escape]].concat()).filter, "");
+        assert_eq!(pressed(&[&typed[..], &[KeyCode::Esc]].concat()).filter, "");
         let mut typing = pressed(&typed[..2]);
-        assert_eq!(typing.press(Key::Interrupt, 0), Next::Ends);
-        assert_eq!(View::default().press(Key::Char('q'), 0), Next::Ends);
+        assert_eq!(typing.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL), 0), Next::Ends);
+        assert_eq!(View::default().press(KeyCode::Char('q').into(), 0), Next::Ends);
     }
 }

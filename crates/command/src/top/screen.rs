@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crossterm::style::Attribute;
 use trace::time::Nanos;
 
 use super::figures::{Column, Topic, Unit, VALUES};
@@ -10,18 +11,8 @@ use super::rates::{History, Since};
 use crate::render::human;
 use crate::render::page::shorten_packages;
 
-/// How a line looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    Plain,
-    Bold,
-    /// Dark on bright.
-    Reversed,
-    Dim,
-}
-
-/// A line of the screen.
-pub(crate) type ScreenLine = (Look, String);
+/// A line of the screen, and how it looks.
+pub(crate) type ScreenLine = (Attribute, String);
 
 /// What stands above the tables.
 #[derive(Clone, Debug)]
@@ -44,9 +35,10 @@ struct Row<'a> {
 
 /// The screen, of so many columns and lines.
 pub(crate) fn lines(title: &Title, view: &View, history: &History, width: usize, height: usize) -> Vec<ScreenLine> {
-    let mut lines = vec![(Look::Reversed, first(title, view, width)), (Look::Plain, overview(history)), tabs(view)];
+    let mut lines =
+        vec![(Attribute::Reverse, first(title, view, width)), (Attribute::Reset, overview(history)), tabs(view)];
     if view.shows_help {
-        lines.extend(HELP.iter().map(|(key, what)| (Look::Plain, format!("{key:>13}  {what}"))));
+        lines.extend(HELP.iter().map(|(key, what)| (Attribute::Reset, format!("{key:>13}  {what}"))));
     } else {
         table(view, history, width, height.saturating_sub(lines.len()), &mut lines);
     }
@@ -100,7 +92,7 @@ fn tabs(view: &View) -> ScreenLine {
     } else if !view.filter.is_empty() {
         line.push_str(&format!("   /{}", view.filter));
     }
-    (Look::Bold, line)
+    (Attribute::Bold, line)
 }
 
 fn table(view: &View, history: &History, width: usize, height: usize, lines: &mut Vec<ScreenLine>) {
@@ -119,14 +111,14 @@ fn table(view: &View, history: &History, width: usize, height: usize, lines: &mu
     let mut head: String =
         columns.iter().enumerate().map(|(at, column)| format!("{:>NUMBER$}", heading(at, column.heading))).collect();
     head.push_str(&format!("  {}", heading(columns.len(), topic.name())));
-    lines.push((Look::Bold, head));
+    lines.push((Attribute::Bold, head));
     if rows.is_empty() {
         let why = if now.rows(topic).is_empty() {
             format!("  nothing yet; {} records it", topic.options())
         } else {
             "  nothing matches; Esc shows all".to_owned()
         };
-        return lines.push((Look::Dim, why));
+        return lines.push((Attribute::Dim, why));
     }
     let shown = height.saturating_sub(1);
     let first = view.scrolled.min(rows.len().saturating_sub(shown));
@@ -138,7 +130,7 @@ fn table(view: &View, history: &History, width: usize, height: usize, lines: &mu
         let room = width.saturating_sub(numbers.len() + 2);
         let mut rates = columns.iter().zip(&row.numbers).filter(|(column, _)| column.is_rate);
         let is_idle = since.iter().any(Option::is_some) && rates.all(|(_, &rate)| rate == 0.0);
-        let look = if is_idle { Look::Dim } else { Look::Plain };
+        let look = if is_idle { Attribute::Dim } else { Attribute::Reset };
         lines.push((look, format!("{numbers}  {}", shorten_packages(row.name, room))));
     }
 }
@@ -180,8 +172,9 @@ fn number(value: f64, is_rate: bool, unit: Unit) -> String {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use crossterm::event::KeyCode;
+
     use super::super::figures::Figures;
-    use super::super::keys::Key;
     use super::*;
 
     fn title() -> Title {
@@ -220,15 +213,15 @@ mod tests {
         assert_eq!(shown[4], "   1.0 MiB/s         1.0     9.0 MiB         9 B  com.shop.Order.add(Order.java:7)");
         assert!(shown[5].ends_with("com.shop.Basket.put(Basket.java:70)"), "{shown:#?}");
         let mut by_sum = View::default();
-        by_sum.press(Key::Right, 100);
-        by_sum.press(Key::Right, 100);
+        by_sum.press(KeyCode::Right.into(), 100);
+        by_sum.press(KeyCode::Right.into(), 100);
         assert!(text(&by_sum, 100, 24)[4].contains("Basket.put"));
     }
 
     #[test]
     fn shares_are_of_a_processor() {
         let mut view = View::default();
-        view.press(Key::Char('3'), 100);
+        view.press(KeyCode::Char('3').into(), 100);
         assert!(
             text(&view, 100, 24)[4].starts_with("        25 %        50 %      2.25 s  com.shop.Tax"),
             "{:#?}",
@@ -240,8 +233,15 @@ mod tests {
     fn nothing_exceeds_the_screen() {
         let mut view = View::default();
         for (width, height) in [(1, 1), (20, 5), (80, 24), (300, 100)] {
-            for key in [Key::Tab, Key::Down, Key::Char('?'), Key::Char('/'), Key::Char('x'), Key::PageDown] {
-                view.press(key, 100);
+            for key in [
+                KeyCode::Tab,
+                KeyCode::Down,
+                KeyCode::Char('?'),
+                KeyCode::Char('/'),
+                KeyCode::Char('x'),
+                KeyCode::PageDown,
+            ] {
+                view.press(key.into(), 100);
                 let shown = text(&view, width, height);
                 assert!(shown.len() <= height && shown.iter().all(|line| line.chars().count() <= width), "{shown:#?}");
             }
@@ -251,13 +251,14 @@ mod tests {
     #[test]
     fn what_is_not_there_is_said() {
         let mut view = View::default();
-        view.press(Key::Char('4'), 100);
+        view.press(KeyCode::Char('4').into(), 100);
         assert!(text(&view, 80, 24)[4].contains("--locks records it"));
-        let typed = [Key::Char('1'), Key::Char('/'), Key::Char('B'), Key::Char('a'), Key::Char('S')];
-        typed.into_iter().for_each(|key| assert_eq!(view.press(key, 100), super::super::keys::Next::Goes));
+        let typed =
+            [KeyCode::Char('1'), KeyCode::Char('/'), KeyCode::Char('B'), KeyCode::Char('a'), KeyCode::Char('S')];
+        typed.into_iter().for_each(|key| assert_eq!(view.press(key.into(), 100), super::super::keys::Next::Goes));
         let shown = text(&view, 100, 24);
         assert!(shown.len() == 5 && shown[4].contains("Basket.put") && shown[2].ends_with("/BaS_"), "{shown:#?}");
-        view.press(Key::Char('!'), 100);
+        view.press(KeyCode::Char('!').into(), 100);
         assert!(text(&view, 80, 24)[4].contains("Esc shows all"));
     }
 }

@@ -33,7 +33,7 @@ use source::Source;
 ///
 /// Reads HPROF files from the JVM (`jcmd PID GC.heap_dump FILE`) or Martini, plain or gzipped, and traces that contain a dump. A trace without a
 /// dump still shows which classes and sites have more survivors after every collection.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Terms:
   shallow      size of the objects themselves
@@ -124,10 +124,11 @@ enum ReferenceKind {
 }
 
 /// What `--sort` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Column {
     Instances,
     Shallow,
+    #[default]
     Retained,
     Name,
 }
@@ -163,21 +164,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 /// The file cannot be read, or has no dump.
 pub(crate) fn for_report(path: &Path) -> anyhow::Result<Value> {
     let arguments = Arguments {
-        files: Vec::new(),
         show: vec![Section::Histogram, Section::Dominators, Section::Suspects, Section::Waste],
-        object: None,
-        class: None,
-        depth: 1,
-        paths: 1,
-        exclude: Vec::new(),
-        diff: false,
-        dump: None,
         share: SHARE_OF_REPORT,
-        filter: Vec::new(),
-        sort: Column::Retained,
         top: Some(ROWS_OF_REPORT),
-        page: PageArguments::default(),
         json: true,
+        ..Arguments::default()
     };
     let source = Source::open(&arguments, path)?;
     if source.heap.is_none() {
