@@ -55,12 +55,6 @@ impl jvmtiCapabilities {
         self
     }
 
-    /// The same with this bit cleared.
-    pub const fn without(mut self, capability: Capability) -> Self {
-        self.words[capability.bit() / 32] &= !(1 << (capability.bit() % 32));
-        self
-    }
-
     /// The capabilities that both sets have.
     pub fn intersection(self, other: Self) -> Self {
         Self { words: std::array::from_fn(|i| self.words[i] & other.words[i]) }
@@ -155,7 +149,6 @@ mod tests {
     fn sets_behave_as_sets() {
         let tags = jvmtiCapabilities::of(&[CAN_TAG_OBJECTS, CAN_SUPPORT_VIRTUAL_THREADS]);
         assert!(tags.has(CAN_TAG_OBJECTS) && !tags.has(CAN_SUSPEND));
-        assert_eq!(tags.without(CAN_TAG_OBJECTS), jvmtiCapabilities::of(&[CAN_SUPPORT_VIRTUAL_THREADS]));
         assert_eq!(tags.difference(tags), jvmtiCapabilities::NONE);
         assert!(tags.intersection(jvmtiCapabilities::of(&[CAN_SUSPEND])).is_empty());
         assert_eq!(format!("{tags:?}"), r#"{"can_tag_objects", "can_support_virtual_threads"}"#);

@@ -1,10 +1,9 @@
-//! Raw JVM TI: the function table, structures, event callbacks, capabilities and constants of JDK 25's `jvmti.h`, which
-//! contain those of every older version. No function of this crate calls the VM.
+//! Raw JVM TI: what Martini uses of the function table, structures, event callbacks and constants of JDK 25's `jvmti.h`,
+//! which contain those of every older version, and all its capabilities and errors. No function of this crate calls the VM.
 //!
 //! Names, members and their meaning are those of the
 //! [JVM TI specification](https://docs.oracle.com/en/java/javase/25/docs/specs/jvmti.html), so members carry no further
-//! comment here. `tests/header.rs` proves offsets, sizes, bits and values against the C compiler and each `jvmti.h` found,
-//! `tests/bindings.rs` against the `jvmti-bindings` crate.
+//! comment here. `tests/header.rs` proves offsets, sizes, bits and values against the C compiler and each `jvmti.h` found.
 //!
 //! The types of JNI come from [`jni_sys`], which is exported again.
 
@@ -13,8 +12,8 @@
 
 mod capabilities;
 mod constants;
+mod errors;
 mod events;
-mod functions;
 mod structs;
 mod table;
 
@@ -22,8 +21,8 @@ pub use jni_sys;
 
 pub use capabilities::*;
 pub use constants::*;
+pub use errors::*;
 pub use events::*;
-pub use functions::*;
 pub use structs::*;
 pub use table::*;
 
@@ -41,13 +40,3 @@ pub type jthreadGroup = jni_sys::jobject;
 
 /// A place in a method: the index of a bytecode, or -1 in a native method.
 pub type jlocation = jni_sys::jlong;
-
-/// What a [`jrawMonitorID`] points to; never looked into.
-#[repr(C)]
-#[derive(Debug)]
-pub struct _jrawMonitorID {
-    _private: [u8; 0],
-}
-
-/// A raw monitor of the VM.
-pub type jrawMonitorID = *mut _jrawMonitorID;

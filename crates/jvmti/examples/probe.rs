@@ -135,7 +135,6 @@ unsafe fn probe_classes(env: Env, jni: Jni) -> Result<(), AnyError> {
         assert_ne!(env.get_class_status(string)? & JVMTI_CLASS_STATUS_INITIALIZED, 0);
         assert_eq!(env.get_class_modifiers(string)? & 0x11, 0x11, "public final");
         assert!(env.is_array_class(array)? && !env.is_array_class(string)?);
-        assert!(env.is_interface(runnable)? && !env.is_interface(string)?);
         assert!(env.is_modifiable_class(string)? && !env.is_modifiable_class(array)?);
         let loaded = env.get_loaded_classes()?;
         assert!(loaded.iter().any(|&class| jni.is_same_object(class, string)));
@@ -187,7 +186,6 @@ unsafe fn probe_methods(env: Env, jni: Jni) -> Result<(), AnyError> {
         let name = env.get_method_name(method)?;
         assert_eq!((&*name.name, &*name.signature), (&b"trim"[..], &b"()Ljava/lang/String;"[..]));
         assert!(jni.is_same_object(env.get_method_declaring_class(method)?, string));
-        assert_eq!(env.get_method_modifiers(method)? & 1, 1, "public");
         match env.get_line_number_table(method) {
             Err(error) => assert_eq!(error, Error::ABSENT_INFORMATION),
             Ok(table) => assert!(table.iter().any(|entry| entry.line_number > 0)),
@@ -233,18 +231,9 @@ unsafe fn probe_threads(env: Env, jni: Jni, thread: jthread) -> Result<(), AnyEr
         let agent_thread = jni.new_object(class, constructor, &[jvalue { l: name }])?;
         env.run_agent_thread(agent_thread, agent_thread_body, (&raw const AGENT_THREADS).cast(), 5)?;
     }
-    // A thread of our own may attach, too.
-    std::thread::spawn(|| {
-        let vm = *VM.get().expect("set when the agent was loaded");
-        assert!(vm.get_jni().is_err());
-        let jni = vm.attach_current_thread_as_daemon(c"attached").expect("attaching");
-        assert_eq!(vm.get_jni(), Ok(jni));
-        // SAFETY: this thread has no Java frame, and is about to end.
-        unsafe { vm.detach_current_thread().expect("detaching") };
-        assert!(vm.get_jni().is_err());
-    })
-    .join()
-    .expect("the attached thread");
+    let vm = *VM.get().expect("set when the agent was loaded");
+    assert_eq!(vm.get_jni(), Ok(jni));
+    std::thread::spawn(move || assert!(vm.get_jni().is_err())).join().expect("the thread that is not attached");
     while AGENT_THREADS.load(Ordering::Acquire) == 0 {
         std::thread::yield_now();
     }
@@ -280,7 +269,7 @@ unsafe extern "system" fn agent_thread_body(_: *mut jvmtiEnv, _: *mut JNIEnv, ar
 }
 
 unsafe fn probe_heap(env: Env, jni: Jni) -> Result<(), AnyError> {
-    let array = jni.new_long_array(1000)?;
+    let array = jni.new_primitive_array(b'J', 1000)?;
     let callbacks = jvmtiHeapCallbacks {
         heap_iteration_callback: Some(count_object),
         heap_reference_callback: Some(count_reference),
@@ -337,19 +326,17 @@ unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
     FREED.store(tag, Ordering::Relaxed);
 }
 
-/// A class `java.lang.ProbeProxy` with `static boolean flag`, `static int number`, `static long wide`,
-/// `static Object object` and `static native void called(int)`, as class-file bytes.
+/// A class `java.lang.ProbeProxy` with `static boolean flag`, `static int number`, `static Object object`
+/// and `static native void called(int)`, as class-file bytes.
 fn proxy_class() -> Vec<u8> {
-    let mut class = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 52, 0, 15];
-    let names: [&[u8]; 12] = [
+    let mut class = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 52, 0, 13];
+    let names: [&[u8]; 10] = [
         b"java/lang/ProbeProxy",
         b"java/lang/Object",
         b"flag",
         b"Z",
         b"number",
         b"I",
-        b"wide",
-        b"J",
         b"object",
         b"Ljava/lang/Object;",
         b"called",
@@ -359,13 +346,13 @@ fn proxy_class() -> Vec<u8> {
         class.extend([1, 0, name.len() as u8]);
         class.extend(name);
     }
-    // Entries 13 and 14: the classes named by entries 1 and 2. Then access, this, super, no interfaces, four fields.
-    class.extend([7, 0, 1, 7, 0, 2, 0, 0x21, 0, 13, 0, 14, 0, 0, 0, 4]);
-    for name in [3, 5, 7, 9] {
+    // Entries 11 and 12: the classes named by entries 1 and 2. Then access, this, super, no interfaces, three fields.
+    class.extend([7, 0, 1, 7, 0, 2, 0, 0x21, 0, 11, 0, 12, 0, 0, 0, 3]);
+    for name in [3, 5, 7] {
         class.extend([0, 9, 0, name, 0, name + 1, 0, 0]);
     }
     // One method, `public static native`, and no attributes.
-    class.extend([0, 1, 1, 9, 0, 11, 0, 12, 0, 0, 0, 0]);
+    class.extend([0, 1, 1, 9, 0, 9, 0, 10, 0, 0, 0, 0]);
     class
 }
 
@@ -378,15 +365,11 @@ unsafe fn probe_jni(jni: Jni) -> Result<(), AnyError> {
 
         let field = jni.get_static_field_id(proxy, c"flag", c"Z")?;
         jni.set_static_boolean_field(proxy, field, true);
-        assert!(jni.get_static_boolean_field(proxy, field));
         let field = jni.get_static_field_id(proxy, c"number", c"I")?;
         jni.set_static_int_field(proxy, field, -7);
         assert_eq!(jni.get_static_int_field(proxy, field), -7);
-        jni.set_static_long_field(proxy, jni.get_static_field_id(proxy, c"wide", c"J")?, 1 << 40);
         let field = jni.get_static_field_id(proxy, c"object", c"Ljava/lang/Object;")?;
-        let bytes = jni.new_byte_array(3)?;
-        jni.set_static_object_field(proxy, field, bytes);
-        assert!(jni.is_same_object(jni.get_static_object_field(proxy, field), bytes));
+        assert!(jni.get_static_object_field(proxy, field).is_null());
 
         let native = NativeMethod { name: c"called", signature: c"(I)V", function: called as *const c_void };
         jni.register_natives(proxy, &[native])?;
@@ -397,14 +380,15 @@ unsafe fn probe_jni(jni: Jni) -> Result<(), AnyError> {
         jni.call_static_void_method(proxy, method, &[jvalue { i: 41 }])?;
         assert_eq!(AGENT_THREADS.load(Ordering::Relaxed), 42);
 
+        let bytes = jni.new_byte_array(3)?;
         let global = jni.new_global_ref(bytes);
         assert!(jni.is_same_object(global, bytes));
         jni.delete_global_ref(global);
         let class = jni.get_object_class(bytes);
         assert!(jni.get_superclass(jni.get_superclass(class)).is_null());
         let classes = jni.new_object_array(2, jni.find_class(c"java/lang/Class")?, class)?;
-        assert!(jni.is_same_object(jni.get_object_array_element(classes, 1), class));
-        assert_eq!(jni.get_array_length(jni.new_int_array(5)?), 5);
+        assert_eq!(jni.get_array_length(classes), 2);
+        assert_eq!(jni.get_array_length(jni.new_primitive_array(b'I', 5)?), 5);
         assert!(jni.exception_occurred().is_null());
     }
     Ok(())

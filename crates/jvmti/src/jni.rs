@@ -16,7 +16,7 @@ pub struct Jni(*mut JNIEnv);
 /// A JNI call that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JniError {
-    /// A Java exception is pending; [`Jni::exception_describe`] shows it and [`Jni::exception_clear`] removes it.
+    /// A Java exception is pending; [`Jni::exception_clear`] removes it.
     Exception,
     /// The function returned this error code, without an exception.
     Code(jint),
@@ -98,12 +98,6 @@ impl Jni {
     pub fn exception_occurred(self) -> jthrowable {
         // SAFETY: no argument.
         unsafe { jni!(self, ExceptionOccurred) }
-    }
-
-    /// Prints the pending exception with its stack to standard error. Allowed while one is pending.
-    pub fn exception_describe(self) {
-        // SAFETY: no argument.
-        unsafe { jni!(self, ExceptionDescribe) }
     }
 
     /// What went wrong, in words; no exception is pending any more.

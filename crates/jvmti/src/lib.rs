@@ -19,7 +19,6 @@
 
 mod collector;
 mod env;
-mod error;
 mod exported;
 mod find;
 mod guard;
@@ -31,11 +30,10 @@ mod turn;
 mod vm;
 mod vm_structs;
 
-pub use jvmti_sys::{self as sys, jni_sys};
+pub use jvmti_sys::{self as sys, Error, jni_sys};
 
 pub use collector::Collector;
 pub use env::{Allocated, Env, ExtensionEvent, FieldName, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
-pub use error::{Error, Result};
 pub use exported::exported;
 pub use guard::{caught_panics, guard};
 pub use heap_room::HeapRoom;
@@ -45,3 +43,6 @@ pub use method_ids::classes_are_redefined;
 pub use turn::Turn;
 pub use vm::{Vm, VmError};
 pub use vm_structs::{Field, size_of_type};
+
+/// The result of a JVM TI call.
+pub type Result<T> = std::result::Result<T, Error>;

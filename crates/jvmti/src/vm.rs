@@ -100,21 +100,6 @@ impl Vm {
         Ok(unsafe { Jni::from_raw(environment.cast()) })
     }
 
-    /// Detaches the calling thread.
-    ///
-    /// # Errors
-    ///
-    /// The calling thread has Java frames.
-    ///
-    /// # Safety
-    ///
-    /// The thread has no Java frame on its stack, and neither it nor code it runs later uses its [`Jni`] or a local
-    /// reference again.
-    pub unsafe fn detach_current_thread(self) -> Result<(), VmError> {
-        // SAFETY: by the caller's promise.
-        check(unsafe { ((**self.0).v1_4.DetachCurrentThread)(self.0) })
-    }
-
     fn environment(self, version: jint) -> Result<*mut c_void, VmError> {
         let mut environment = null_mut();
         // SAFETY: the table is complete from JNI 1.2 on; the VM writes the pointer.

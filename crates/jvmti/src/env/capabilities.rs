@@ -2,7 +2,7 @@
 
 use jvmti_sys::jvmtiCapabilities;
 
-use super::{Env, call};
+use super::{Env, call, get};
 use crate::Result;
 
 impl Env {
@@ -12,10 +12,8 @@ impl Env {
     ///
     /// Only those of a disposed environment or of a phase that does not allow the call.
     pub fn get_potential_capabilities(self) -> Result<jvmtiCapabilities> {
-        let mut capabilities = jvmtiCapabilities::NONE;
         // SAFETY: the VM writes the structure only.
-        unsafe { call!(self, GetPotentialCapabilities, &mut capabilities) }?;
-        Ok(capabilities)
+        unsafe { get!(self, GetPotentialCapabilities) }
     }
 
     /// The capabilities that the environment has.
@@ -24,10 +22,8 @@ impl Env {
     ///
     /// Only those of a disposed environment.
     pub fn get_capabilities(self) -> Result<jvmtiCapabilities> {
-        let mut capabilities = jvmtiCapabilities::NONE;
         // SAFETY: the VM writes the structure only.
-        unsafe { call!(self, GetCapabilities, &mut capabilities) }?;
-        Ok(capabilities)
+        unsafe { get!(self, GetCapabilities) }
     }
 
     /// Adds all of these capabilities, or none: one that the VM does not know makes the call fail.

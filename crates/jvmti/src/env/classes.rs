@@ -2,9 +2,10 @@
 
 use std::ptr::null_mut;
 
+use jvmti_sys::jboolean;
 use jvmti_sys::jni_sys::{jclass, jint, jmethodID, jobject};
 
-use super::{Env, call};
+use super::{Env, call, get, get_all};
 use crate::{Allocated, Result};
 
 impl Env {
@@ -14,12 +15,8 @@ impl Env {
     ///
     /// `WRONG_PHASE` before VMInit.
     pub fn get_loaded_classes(self) -> Result<Allocated<jclass>> {
-        let (mut count, mut classes) = (0, std::ptr::null_mut());
         // SAFETY: the VM writes count and array, which is then ours.
-        unsafe {
-            call!(self, GetLoadedClasses, &mut count, &mut classes)?;
-            Ok(Allocated::from_raw(self, classes, count as usize))
-        }
+        unsafe { get_all!(self, GetLoadedClasses) }
     }
 
     /// The class's descriptor, such as `Ljava/lang/String;` or `[I`, in modified UTF-8.
@@ -51,10 +48,9 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_source_file_name(self, class: jclass) -> Result<Allocated<u8>> {
-        let mut name = std::ptr::null_mut();
         // SAFETY: the caller vouches for the class; the VM writes a string, which is then ours.
         unsafe {
-            call!(self, GetSourceFileName, class, &mut name)?;
+            let name = get!(self, GetSourceFileName, class)?;
             Allocated::from_c_string(self, name).ok_or(crate::Error::INTERNAL)
         }
     }
@@ -69,10 +65,8 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_status(self, class: jclass) -> Result<jint> {
-        let mut status = 0;
         // SAFETY: the caller vouches for the class; the VM writes the number.
-        unsafe { call!(self, GetClassStatus, class, &mut status) }?;
-        Ok(status)
+        unsafe { get!(self, GetClassStatus, class) }
     }
 
     /// Has one module read another (a `java.lang.Module` each), if it does not yet. Runs Java code.
@@ -119,10 +113,8 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_modifiers(self, class: jclass) -> Result<jint> {
-        let mut modifiers = 0;
         // SAFETY: the caller vouches for the class; the VM writes the number.
-        unsafe { call!(self, GetClassModifiers, class, &mut modifiers) }?;
-        Ok(modifiers)
+        unsafe { get!(self, GetClassModifiers, class) }
     }
 
     /// The methods that the class itself declares, in no particular order.
@@ -135,13 +127,9 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_methods(self, class: jclass) -> Result<Allocated<jmethodID>> {
-        let (mut count, mut methods) = (0, std::ptr::null_mut());
         let _turn = self.turn_for_method_ids();
         // SAFETY: the caller vouches for the class; the VM writes count and array, which is then ours.
-        unsafe {
-            call!(self, GetClassMethods, class, &mut count, &mut methods)?;
-            Ok(Allocated::from_raw(self, methods, count as usize))
-        }
+        unsafe { get_all!(self, GetClassMethods, class) }
     }
 
     /// The loader as a new local reference, null for the boot loader.
@@ -154,26 +142,8 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_loader(self, class: jclass) -> Result<jobject> {
-        let mut loader = std::ptr::null_mut();
         // SAFETY: the caller vouches for the class; the VM writes the reference.
-        unsafe { call!(self, GetClassLoader, class, &mut loader) }?;
-        Ok(loader)
-    }
-
-    /// Whether the class is an interface.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_CLASS`; `WRONG_PHASE` before VMStart.
-    ///
-    /// # Safety
-    ///
-    /// `class` is a live reference to a class of this VM.
-    pub unsafe fn is_interface(self, class: jclass) -> Result<bool> {
-        let mut answer = 0;
-        // SAFETY: the caller vouches for the class; the VM writes the answer.
-        unsafe { call!(self, IsInterface, class, &mut answer) }?;
-        Ok(answer != 0)
+        unsafe { get!(self, GetClassLoader, class) }
     }
 
     /// Whether the class is an array class.
@@ -186,10 +156,8 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn is_array_class(self, class: jclass) -> Result<bool> {
-        let mut answer = 0;
         // SAFETY: the caller vouches for the class; the VM writes the answer.
-        unsafe { call!(self, IsArrayClass, class, &mut answer) }?;
-        Ok(answer != 0)
+        unsafe { get!(self, IsArrayClass, class) }.map(|answer: jboolean| answer != 0)
     }
 
     /// Whether the class may be retransformed; hidden, array and primitive classes may not.
@@ -202,10 +170,8 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn is_modifiable_class(self, class: jclass) -> Result<bool> {
-        let mut answer = 0;
         // SAFETY: the caller vouches for the class; the VM writes the answer.
-        unsafe { call!(self, IsModifiableClass, class, &mut answer) }?;
-        Ok(answer != 0)
+        unsafe { get!(self, IsModifiableClass, class) }.map(|answer: jboolean| answer != 0)
     }
 
     /// Sends the classes through every agent's `ClassFileLoadHook` once more. One class that fails stops them all.

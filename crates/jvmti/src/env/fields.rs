@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 
 use jvmti_sys::jni_sys::{jclass, jfieldID, jint};
 
-use super::{Env, call};
+use super::{Env, call, get, get_all};
 use crate::{Allocated, Error, Result};
 
 /// A field's name and descriptor, in modified UTF-8.
@@ -27,12 +27,8 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM.
     pub unsafe fn get_class_fields(self, class: jclass) -> Result<Allocated<jfieldID>> {
-        let (mut count, mut fields) = (0, null_mut());
         // SAFETY: the caller vouches for the class; the VM writes count and array, which is then ours.
-        unsafe {
-            call!(self, GetClassFields, class, &mut count, &mut fields)?;
-            Ok(Allocated::from_raw(self, fields, count as usize))
-        }
+        unsafe { get_all!(self, GetClassFields, class) }
     }
 
     /// Name and descriptor of a field.
@@ -64,9 +60,7 @@ impl Env {
     ///
     /// `class` is a live reference to a class of this VM, and `field` one of its fields.
     pub unsafe fn get_field_modifiers(self, class: jclass, field: jfieldID) -> Result<jint> {
-        let mut modifiers = 0;
         // SAFETY: the caller vouches for the field; the VM writes the number.
-        unsafe { call!(self, GetFieldModifiers, class, field, &mut modifiers) }?;
-        Ok(modifiers)
+        unsafe { get!(self, GetFieldModifiers, class, field) }
     }
 }

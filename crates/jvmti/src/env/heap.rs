@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use jvmti_sys::jni_sys::{jclass, jint, jlong, jobject};
 use jvmti_sys::{JVMTI_VERSION_11, jvmtiHeapCallbacks};
 
-use super::{Env, call};
+use super::{Env, call, get};
 use crate::{Allocated, Error, Result};
 
 impl Env {
@@ -20,10 +20,8 @@ impl Env {
     /// `object` is a live reference.
     #[inline]
     pub unsafe fn get_tag(self, object: jobject) -> Result<jlong> {
-        let mut tag = 0;
         // SAFETY: the caller vouches for the object; the VM writes the tag.
-        unsafe { call!(self, GetTag, object, &mut tag) }?;
-        Ok(tag)
+        unsafe { get!(self, GetTag, object) }
     }
 
     /// Sets the object's tag; 0 removes it.
@@ -68,10 +66,8 @@ impl Env {
     /// `object` is a live reference.
     #[inline]
     pub unsafe fn get_object_size(self, object: jobject) -> Result<jlong> {
-        let mut size = 0;
         // SAFETY: the caller vouches for the object; the VM writes the size.
-        unsafe { call!(self, GetObjectSize, object, &mut size) }?;
-        Ok(size)
+        unsafe { get!(self, GetObjectSize, object) }
     }
 
     /// Collects the whole heap before it returns.

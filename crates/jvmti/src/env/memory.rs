@@ -2,7 +2,7 @@
 
 use jvmti_sys::jni_sys::jlong;
 
-use super::{Env, call};
+use super::{Env, call, get};
 use crate::{Allocated, Error, Result};
 
 impl Env {
@@ -13,10 +13,8 @@ impl Env {
     /// `OUT_OF_MEMORY`.
     pub fn allocate(self, len: usize) -> Result<*mut u8> {
         let len = jlong::try_from(len).map_err(|_| Error::ILLEGAL_ARGUMENT)?;
-        let mut memory = std::ptr::null_mut();
         // SAFETY: the VM writes the pointer.
-        unsafe { call!(self, Allocate, len, &mut memory) }?;
-        Ok(memory)
+        unsafe { get!(self, Allocate, len) }
     }
 
     /// A copy of the bytes in the VM's memory, such as a `ClassFileLoadHook` hands out with [`Allocated::into_raw`].

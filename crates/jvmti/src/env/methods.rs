@@ -3,10 +3,10 @@
 use std::ptr::null_mut;
 use std::sync::MutexGuard;
 
-use jvmti_sys::jni_sys::{jclass, jint, jmethodID};
+use jvmti_sys::jni_sys::{jclass, jmethodID};
 use jvmti_sys::jvmtiLineNumberEntry;
 
-use super::{Env, call};
+use super::{Env, call, get, get_all};
 use crate::{Allocated, Error, Result, method_ids};
 
 /// A method's name and descriptor, in modified UTF-8.
@@ -54,26 +54,8 @@ impl Env {
     ///
     /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_method_declaring_class(self, method: jmethodID) -> Result<jclass> {
-        let mut class = null_mut();
         // SAFETY: the caller vouches for the method; the VM writes the reference.
-        unsafe { call!(self, GetMethodDeclaringClass, method, &mut class) }?;
-        Ok(class)
-    }
-
-    /// The method's access flags (JVMS table 4.6-A).
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_METHODID`; `WRONG_PHASE` before VMStart.
-    ///
-    /// # Safety
-    ///
-    /// `method` is an id from this VM, and its class is not unloaded.
-    pub unsafe fn get_method_modifiers(self, method: jmethodID) -> Result<jint> {
-        let mut modifiers = 0;
-        // SAFETY: the caller vouches for the method; the VM writes the number.
-        unsafe { call!(self, GetMethodModifiers, method, &mut modifiers) }?;
-        Ok(modifiers)
+        unsafe { get!(self, GetMethodDeclaringClass, method) }
     }
 
     /// Which source line the code from each location on belongs to; not sorted by contract.
@@ -87,12 +69,8 @@ impl Env {
     ///
     /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_line_number_table(self, method: jmethodID) -> Result<Allocated<jvmtiLineNumberEntry>> {
-        let (mut count, mut table) = (0, null_mut());
         // SAFETY: the caller vouches for the method; the VM writes count and array, which is then ours.
-        unsafe {
-            call!(self, GetLineNumberTable, method, &mut count, &mut table)?;
-            Ok(Allocated::from_raw(self, table, count as usize))
-        }
+        unsafe { get_all!(self, GetLineNumberTable, method) }
     }
 
     /// The method's bytecodes, with the instructions as in the class file; constant pool indexes are the VM's own.
@@ -105,12 +83,8 @@ impl Env {
     ///
     /// `method` is an id from this VM, and its class is not unloaded.
     pub unsafe fn get_bytecodes(self, method: jmethodID) -> Result<Allocated<u8>> {
-        let (mut count, mut code) = (0, null_mut());
         // SAFETY: the caller vouches for the method; the VM writes count and array, which is then ours.
-        unsafe {
-            call!(self, GetBytecodes, method, &mut count, &mut code)?;
-            Ok(Allocated::from_raw(self, code, count as usize))
-        }
+        unsafe { get_all!(self, GetBytecodes, method) }
     }
 
     /// Sends the event `Breakpoint` when the method is entered.

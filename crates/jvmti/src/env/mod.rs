@@ -63,4 +63,21 @@ macro_rules! call {
     }};
 }
 
-use call;
+/// As [`call`], for a slot whose last argument says where to write the answer: gives the answer.
+macro_rules! get {
+    ($env:expr, $slot:ident $(, $argument:expr)*) => {{
+        let mut answer = Default::default();
+        $crate::env::call!($env, $slot $(, $argument)*, &mut answer).map(|()| answer)
+    }};
+}
+
+/// As [`call`], for a slot whose last two arguments say where to write how many there are and where they are: gives them.
+macro_rules! get_all {
+    ($env:expr, $slot:ident $(, $argument:expr)*) => {{
+        let (mut count, mut elements) = (0, std::ptr::null_mut());
+        $crate::env::call!($env, $slot $(, $argument)*, &mut count, &mut elements)
+            .map(|()| $crate::Allocated::from_raw($env, elements, usize::try_from(count).unwrap_or(0)))
+    }};
+}
+
+use {call, get, get_all};

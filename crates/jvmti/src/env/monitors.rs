@@ -1,11 +1,9 @@
 //! Monitors: who owns them and who waits.
 
-use std::ptr::null_mut;
-
 use jvmti_sys::jni_sys::jobject;
 use jvmti_sys::{jthread, jvmtiMonitorUsage};
 
-use super::{Env, call};
+use super::{Env, call, get, get_all};
 use crate::{Allocated, Result};
 
 /// Who owns a monitor and who waits for it. All threads are new local references.
@@ -59,12 +57,8 @@ impl Env {
     ///
     /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_owned_monitor_info(self, thread: jthread) -> Result<Allocated<jobject>> {
-        let (mut count, mut monitors) = (0, null_mut());
         // SAFETY: the caller vouches for the thread; the VM makes the array, which is then ours.
-        unsafe {
-            call!(self, GetOwnedMonitorInfo, thread, &mut count, &mut monitors)?;
-            Ok(Allocated::from_raw(self, monitors, count.max(0) as usize))
-        }
+        unsafe { get_all!(self, GetOwnedMonitorInfo, thread) }
     }
 
     /// The object whose monitor the thread waits to enter or to be notified on, as a new local reference, or null.
@@ -77,9 +71,7 @@ impl Env {
     ///
     /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_current_contended_monitor(self, thread: jthread) -> Result<jobject> {
-        let mut monitor = null_mut();
         // SAFETY: the caller vouches for the thread; the VM writes the reference.
-        unsafe { call!(self, GetCurrentContendedMonitor, thread, &mut monitor) }?;
-        Ok(monitor)
+        unsafe { get!(self, GetCurrentContendedMonitor, thread) }
     }
 }

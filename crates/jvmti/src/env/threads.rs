@@ -1,12 +1,11 @@
 //! Threads, their groups, stacks and local storage.
 
 use std::ffi::c_void;
-use std::ptr::null_mut;
 
 use jvmti_sys::jni_sys::{jint, jlong, jobject};
 use jvmti_sys::{jthread, jthreadGroup, jvmtiFrameInfo, jvmtiStartFunction, jvmtiThreadGroupInfo, jvmtiThreadInfo};
 
-use super::{Env, call};
+use super::{Env, call, get, get_all};
 use crate::{Allocated, Error, Result};
 
 /// What a thread says of itself.
@@ -44,12 +43,8 @@ impl Env {
     ///
     /// `WRONG_PHASE` before VMInit; `OUT_OF_MEMORY`.
     pub fn get_all_threads(self) -> Result<Allocated<jthread>> {
-        let (mut count, mut threads) = (0, null_mut());
         // SAFETY: the VM writes count and array, which is then ours.
-        unsafe {
-            call!(self, GetAllThreads, &mut count, &mut threads)?;
-            Ok(Allocated::from_raw(self, threads, count as usize))
-        }
+        unsafe { get_all!(self, GetAllThreads) }
     }
 
     /// The calling thread as a new local reference; null while the VM has no thread object for it yet.
@@ -58,10 +53,8 @@ impl Env {
     ///
     /// `WRONG_PHASE` before VMStart; `UNATTACHED_THREAD`.
     pub fn get_current_thread(self) -> Result<jthread> {
-        let mut thread = null_mut();
         // SAFETY: the VM writes the reference.
-        unsafe { call!(self, GetCurrentThread, &mut thread) }?;
-        Ok(thread)
+        unsafe { get!(self, GetCurrentThread) }
     }
 
     /// Name, priority and group of the thread, or of the calling one for null.
@@ -74,11 +67,10 @@ impl Env {
     ///
     /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_thread_info(self, thread: jthread) -> Result<ThreadInfo> {
-        let mut info = jvmtiThreadInfo::default();
         // SAFETY: the caller vouches for the thread; the VM fills the structure, whose name is then ours.
-        let name = unsafe {
-            call!(self, GetThreadInfo, thread, &mut info)?;
-            Allocated::from_c_string(self, info.name)
+        let (info, name) = unsafe {
+            let info: jvmtiThreadInfo = get!(self, GetThreadInfo, thread)?;
+            (info, Allocated::from_c_string(self, info.name))
         };
         Ok(ThreadInfo {
             name,
@@ -99,11 +91,10 @@ impl Env {
     ///
     /// `group` is a live reference to a thread group.
     pub unsafe fn get_thread_group_info(self, group: jthreadGroup) -> Result<ThreadGroupInfo> {
-        let mut info = jvmtiThreadGroupInfo::default();
         // SAFETY: the caller vouches for the group; the VM fills the structure, whose name is then ours.
-        let name = unsafe {
-            call!(self, GetThreadGroupInfo, group, &mut info)?;
-            Allocated::from_c_string(self, info.name)
+        let (info, name) = unsafe {
+            let info: jvmtiThreadGroupInfo = get!(self, GetThreadGroupInfo, group)?;
+            (info, Allocated::from_c_string(self, info.name))
         };
         Ok(ThreadGroupInfo {
             parent: info.parent,
@@ -123,10 +114,8 @@ impl Env {
     ///
     /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_thread_state(self, thread: jthread) -> Result<jint> {
-        let mut state = 0;
         // SAFETY: the caller vouches for the thread; the VM writes the number.
-        unsafe { call!(self, GetThreadState, thread, &mut state) }?;
-        Ok(state)
+        unsafe { get!(self, GetThreadState, thread) }
     }
 
     /// Nanoseconds that the thread has run on a processor. Needs `CAN_GET_THREAD_CPU_TIME`; a virtual thread has none.
@@ -139,10 +128,8 @@ impl Env {
     ///
     /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_thread_cpu_time(self, thread: jthread) -> Result<jlong> {
-        let mut nanos = 0;
         // SAFETY: the caller vouches for the thread; the VM writes the number.
-        unsafe { call!(self, GetThreadCpuTime, thread, &mut nanos) }?;
-        Ok(nanos)
+        unsafe { get!(self, GetThreadCpuTime, thread) }
     }
 
     /// Number of frames of the thread, or of the calling one for null.
@@ -155,10 +142,8 @@ impl Env {
     ///
     /// `thread` is a live reference to a thread, or null for the calling one.
     pub unsafe fn get_frame_count(self, thread: jthread) -> Result<jint> {
-        let mut count = 0;
         // SAFETY: the caller vouches for the thread; the VM writes the number.
-        unsafe { call!(self, GetFrameCount, thread, &mut count) }?;
-        Ok(count)
+        unsafe { get!(self, GetFrameCount, thread) }
     }
 
     /// Fills the buffer with the frames of the thread (of the calling one for null), innermost first, leaving out the
@@ -234,9 +219,7 @@ impl Env {
     /// `thread` is a live reference to a thread, or null for the calling one.
     #[inline]
     pub unsafe fn get_thread_local_storage(self, thread: jthread) -> Result<*mut c_void> {
-        let mut data = null_mut();
         // SAFETY: the caller vouches for the thread; the VM writes the pointer.
-        unsafe { call!(self, GetThreadLocalStorage, thread, &mut data) }?;
-        Ok(data)
+        unsafe { get!(self, GetThreadLocalStorage, thread) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use jvmti_sys::jni_sys::{jarray, jbyteArray, jclass, jint, jintArray, jlongArray, jobject, jobjectArray, jstring};
+use jvmti_sys::jni_sys::{jarray, jbyteArray, jclass, jint, jobject, jobjectArray, jstring};
 
 use super::{Jni, JniError, length};
 
@@ -52,28 +52,6 @@ impl Jni {
         self.not_null(unsafe { jni!(self, NewByteArray, len) })
     }
 
-    /// A new `int[]`, all 0, as a local reference.
-    ///
-    /// # Errors
-    ///
-    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
-    pub fn new_int_array(self, len: usize) -> Result<jintArray, JniError> {
-        let len = length(len)?;
-        // SAFETY: no reference passes.
-        self.not_null(unsafe { jni!(self, NewIntArray, len) })
-    }
-
-    /// A new `long[]`, all 0, as a local reference.
-    ///
-    /// # Errors
-    ///
-    /// An `OutOfMemoryError` is pending; or a length beyond Java's.
-    pub fn new_long_array(self, len: usize) -> Result<jlongArray, JniError> {
-        let len = length(len)?;
-        // SAFETY: no reference passes.
-        self.not_null(unsafe { jni!(self, NewLongArray, len) })
-    }
-
     /// The elements of a `byte[]`.
     ///
     /// # Safety
@@ -118,16 +96,6 @@ impl Jni {
         let len = length(len)?;
         // SAFETY: by the caller's promise.
         self.not_null(unsafe { jni!(self, NewObjectArray, len, element_class, initial) })
-    }
-
-    /// The element as a new local reference, or null.
-    ///
-    /// # Safety
-    ///
-    /// `array` is a live array of references, and `index` lies in it.
-    pub unsafe fn get_object_array_element(self, array: jobjectArray, index: jint) -> jobject {
-        // SAFETY: by the caller's promise.
-        unsafe { jni!(self, GetObjectArrayElement, array, index) }
     }
 
     /// What is in a `java.lang.String`, in modified UTF-8.

@@ -80,37 +80,6 @@ impl Jni {
         unsafe { jni!(self, SetStaticIntField, class, field, value) }
     }
 
-    /// Sets a static `long`.
-    ///
-    /// # Safety
-    ///
-    /// `field` is a static field of this type in the live `class`.
-    pub unsafe fn set_static_long_field(self, class: jclass, field: jfieldID, value: jlong) {
-        // SAFETY: by the caller's promise.
-        unsafe { jni!(self, SetStaticLongField, class, field, value) }
-    }
-
-    /// Sets a static reference.
-    ///
-    /// # Safety
-    ///
-    /// `field` is a static field of this type in the live `class`; `value` is null or a live reference to an
-    /// instance of the field's type.
-    pub unsafe fn set_static_object_field(self, class: jclass, field: jfieldID, value: jobject) {
-        // SAFETY: by the caller's promise.
-        unsafe { jni!(self, SetStaticObjectField, class, field, value) }
-    }
-
-    /// The value of a static `boolean`.
-    ///
-    /// # Safety
-    ///
-    /// `field` is a static field of this type in the live `class`.
-    pub unsafe fn get_static_boolean_field(self, class: jclass, field: jfieldID) -> bool {
-        // SAFETY: by the caller's promise.
-        unsafe { jni!(self, GetStaticBooleanField, class, field) }
-    }
-
     /// The value of a static `int`.
     ///
     /// # Safety
