@@ -122,7 +122,7 @@ impl<'a> Header<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Seek, Write};
 
     use super::*;
 
