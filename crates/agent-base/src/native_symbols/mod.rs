@@ -2,8 +2,8 @@
 //!
 //! For ordinary threads of the agent: files are opened and read here, so never in a signal handler. Files are read piece by
 //! piece and never mapped: one that is cut while it is mapped ends the process with SIGBUS. Of an object that was hit, a sorted
-//! table of its functions is kept, [`functions::BYTES_OF_FUNCTION`] bytes for each; names stay in the file until one is asked
-//! for. [`BYTES_OF_TABLES`] and [`FUNCTIONS`] bound what all take together: 8 MB and, with names of usual lengths, as much
+//! table of its functions is kept, `functions::BYTES_OF_FUNCTION` bytes for each; names stay in the file until one is asked
+//! for. `BYTES_OF_TABLES` and `FUNCTIONS` bound what all take together: 8 MB and, with names of usual lengths, as much
 //! again at most. An object beyond that, or without symbols, is known by its file name alone.
 
 mod debug_files;
@@ -40,7 +40,7 @@ pub struct FunctionNumber(pub u32);
 /// A function of native code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Function {
-    /// Demangled, without parameters, at most [`names::LONGEST`] characters; `[libx.so]` if the library has no symbol there.
+    /// Demangled, without parameters, at most `names::LONGEST` characters; `[libx.so]` if the library has no symbol there.
     pub name: Arc<str>,
     /// The file name of its ELF object without folders; `None` if no object has the address.
     pub library: Option<Arc<str>>,

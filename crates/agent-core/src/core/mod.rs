@@ -508,7 +508,7 @@ impl Core {
         self.records_allocations() || self.options.dump.when.ever()
     }
 
-    /// Has the control thread make a snapshot, as [`SnapshotRequests::ask`] says. Where it has nothing to make that is said at once.
+    /// Has the control thread make a snapshot, as `SnapshotRequests::ask` says. Where it has nothing to make that is said at once.
     pub fn ask_snapshot(&self, wanted: Wanted, longest: Duration) -> Option<bool> {
         let answers = self.watches_collections() && self.features().any(|feature| feature.wants_ticks());
         if !answers {

@@ -1,7 +1,7 @@
 //! The calls that HotSpot's JIT replaces by an allocation of its own (its intrinsics), which no bytecode performs: rewritten
 //! code has a hook behind such a call.
 //!
-//! A new JDK is compared with this table, [`INTRINSICS`] (`vmIntrinsics.hpp`). The modes hook different calls:
+//! A new JDK is compared with this table, `INTRINSICS` (`vmIntrinsics.hpp`). The modes hook different calls:
 //!
 //! - `heap=events` reports what the call returns, unless the object has a tag. While the method is interpreted, its own bytecode or the
 //!   VM reports the object, which has its tag then.

@@ -1,7 +1,7 @@
 //! Heap statistics: what was allocated, what is alive, how old it is, and where it came from.
 //!
 //! [`AllocationStats`] reads a trace once, and hands each element to the part that knows its kind: single objects, counts of sites,
-//! samples, looks at what lives. All of them add to [`cells`]. The columns are those of TPTP's memory views. Memory grows with the
+//! samples, looks at what lives. All of them add to `cells`. The columns are those of TPTP's memory views. Memory grows with the
 //! objects that are alive at one time and with the names in the trace, not with the trace.
 
 mod breakdown;
