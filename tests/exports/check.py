@@ -26,7 +26,7 @@ KINDS = {"Blocked": "jdk.JavaMonitorEnter", "Waiting": "jdk.JavaMonitorWait",
 
 
 def run(*command, status=0):
-    ended = subprocess.run([str(word) for word in command], capture_output=True, timeout=60)
+    ended = subprocess.run([str(word) for word in command], capture_output=True, timeout=300)
     assert ended.returncode == status, (command, ended.returncode, ended.stderr.decode(errors="replace")[-2000:])
     return ended.stdout
 
