@@ -44,7 +44,7 @@ fn without_options_sites_are_counted() {
     assert!(row.is_some_and(is_found), "{}", ended.err);
     let coverage = coverage_of(&ended);
     assert!(coverage.contains(" that the JVM accounted for are counted, "), "{coverage}");
-    assert!(coverage.contains("the worst thread above 10 MB is \"maker\" with "), "{coverage}");
+    assert!(coverage.contains("lowest coverage of any thread over 10 MB: \"maker\", "), "{coverage}");
     let trace = std::fs::read_to_string(folder.path().join("t.trcxml")).unwrap();
     assert!(!trace.contains("<objAlloc "));
     assert!(trace.len() < 2_000_000, "{}", trace.len());

@@ -130,8 +130,26 @@ fn explained(error: clap::Error) -> clap::Error {
             }
             None => error,
         },
+        Some((name, words)) if error.kind() == ErrorKind::UnknownArgument => {
+            let mut cli = Cli::command();
+            cli.build();
+            match cli.find_subcommand_mut(name) {
+                Some(command) => with_one_dash(command, words)
+                    .map_or(error, |sentence| command.error(ErrorKind::UnknownArgument, sentence)),
+                None => error,
+            }
+        }
         _ => error,
     }
+}
+
+/// What is wrong with the words of a command if a flag has one dash, as in `-cpu`, which is read as `-c -p -u`.
+fn with_one_dash(command: &clap::Command, words: &[String]) -> Option<String> {
+    words.iter().find_map(|word| {
+        let name = word.strip_prefix('-')?.split('=').next()?;
+        let is_flag = command.get_arguments().any(|flag| flag.get_long() == Some(name));
+        is_flag.then(|| format!("unknown flag '-{name}'; did you mean --{name}?"))
+    })
 }
 
 #[cfg(test)]
@@ -141,6 +159,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_flag_with_one_dash_is_recognised() {
+        let mut cli = Cli::command();
+        let run = cli.find_subcommand_mut("run").expect("it is a subcommand");
+        let said = |words: &[&str]| with_one_dash(run, &words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(said(&["-cpu=1ms", "java"]).as_deref(), Some("unknown flag '-cpu'; did you mean --cpu?"));
+        assert_eq!(said(&["--quiet", "-x", "java"]), None);
     }
 
     /// The command as a whole and each subcommand but `help`.

@@ -54,6 +54,16 @@ pub enum OptionError {
     /// An option that only `heap=counts` has a use for.
     #[error("option '{0}' requires heap=counts: add it, or remove '{0}'")]
     NeedsCounts(&'static str),
+    /// An option that only `heap=counts` has a use for, beside one that only single objects have a use for.
+    #[error(
+        "options '{counts}' and '{objects}' exclude each other: '{counts}' requires heap=counts, '{objects}' records every object; remove one"
+    )]
+    CountsWithObjects {
+        /// The option of `heap=counts`, as it was written.
+        counts: &'static str,
+        /// The option of single objects, as it was written.
+        objects: &'static str,
+    },
     /// An option that only `heap=counts` and `sampled` have a use for.
     #[error("option '{0}' requires heap=counts or sampled: add one, or remove '{0}'")]
     NeedsTotals(&'static str),

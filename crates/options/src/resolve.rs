@@ -55,7 +55,11 @@ impl Resolver {
         if options.heap != HeapMode::Counts
             && let Some((_, spelling)) = given.iter().find(|(spec, _)| spec.needs == Need::Counts)
         {
-            return Err(OptionError::NeedsCounts(spelling));
+            let objects = given.iter().find(|(spec, _)| spec.needs == Need::Objects);
+            return Err(match objects {
+                Some((_, objects)) if heap.is_none() => OptionError::CountsWithObjects { counts: spelling, objects },
+                _ => OptionError::NeedsCounts(spelling),
+            });
         }
         if options.heap != HeapMode::Counts
             && options.sampled_bytes.is_none()

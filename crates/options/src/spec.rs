@@ -107,7 +107,7 @@ impl Need {
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Need::Nothing => None,
-            Need::Objects => Some("Requires `heap=events` or `heap=vm`."),
+            Need::Objects => Some("Records every object: implies `heap=events` if nothing else is recorded."),
             Need::Counts => Some("Requires `heap=counts`."),
             Need::Totals => Some("Requires `heap=counts` or `sampled`."),
             Need::Locks => Some("Requires lock recording."),

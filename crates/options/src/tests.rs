@@ -74,6 +74,7 @@ fn what_is_not_understood_is_named() {
         ("file=a,file=b", "option 'file' is given twice"),
         ("callers=512k", "option 'callers' requires heap=counts"),
         ("estimate=512k", "option 'estimate' requires heap=counts"),
+        ("callers=16k,stack=8", "options 'callers' and 'stack' exclude each other"),
         ("every=60", "option 'every' requires heap=counts or sampled"),
         (
             "heap=counts,every=-1",

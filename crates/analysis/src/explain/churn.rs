@@ -81,6 +81,7 @@ fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos)
     let Subject::Line(Some(at)) = line.row.subject else { return None };
     let totals = &line.row.totals;
     // Single objects are followed to their deaths.
+    let is_collected = report.is_sampled() || report.facts().frees > 0;
     let (bytes, error) = match report.facts().frees {
         _ if report.is_sampled() => (totals.total_bytes().saturating_sub(totals.live_bytes()), None),
         0 => allocated(totals, report),
@@ -90,8 +91,8 @@ fn churn<'a>(line: Line<'a>, report: &AllocationReport, all: u64, length: Nanos)
         at,
         is_own: !is_jdk(at.class),
         bytes,
-        executed: (report.facts().frees == 0 && !report.is_sampled() && bytes < totals.total_bytes())
-            .then(|| totals.total_bytes()),
+        is_collected,
+        executed: (!is_collected && bytes < totals.total_bytes()).then(|| totals.total_bytes()),
         error: error.max(line.row.error),
         share: part(bytes, all),
         rate: per_second(bytes, length).filter(|_| report.facts().allocations == 0),

@@ -236,6 +236,8 @@ pub struct Churn<'a> {
     pub is_own: bool,
     /// Bytes that became garbage; where objects were only counted, all but what the JIT has removed as far as that is known.
     pub bytes: u64,
+    /// They are those of objects that were collected, as far as is known; not of all that were allocated.
+    pub is_collected: bool,
     /// Bytes that the line executed, with those that the JIT has removed; `None` if the JIT's part is not known or is none.
     pub executed: Option<u64>,
     /// How far `bytes` may be off, with a confidence of 95 %; `None` if it is exact.

@@ -14,7 +14,7 @@ use crate::attach::live::Live;
 use crate::attach::recording::{self, Started, Trace};
 use crate::attach::stage::Stage;
 use crate::attach::until::{self, Asked, End};
-use crate::commands::selection::whole_number;
+use crate::commands::selection::{process_id, whole_number};
 use crate::commands::summary::summarize;
 use crate::exit;
 use crate::launch::options::{AgentOptions, Resolved};
@@ -54,7 +54,7 @@ JDK 21 and later print a warning when an agent is loaded (JEP 451), unless the
 JVM was started with -XX:+EnableDynamicAgentLoading.")]
 pub(crate) struct Arguments {
     /// Process id of the JVM
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
     #[command(flatten)]
     agent: AgentOptions,

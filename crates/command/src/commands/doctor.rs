@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::attach::checks::{self, Verdict};
 use crate::commands::per_file::print_json;
+use crate::commands::selection::process_id;
 use crate::exit;
 use crate::render::human::printable;
 use crate::render::page::{Page, PageArguments};
@@ -24,7 +25,7 @@ Exit status:
   0 if nothing blocks attaching, 1 if something does")]
 pub(crate) struct Arguments {
     /// Process id of the JVM [default: checks that need no process]
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: Option<u32>,
     /// Load the agent, as attach does, and check the JVM's capabilities and memory layouts
     #[arg(long, requires = "pid")]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::attach::recording::{self, Trace};
 use crate::attach::stage::{Stage, file_name};
 use crate::commands::per_file::print_json;
-use crate::commands::selection::whole_number;
+use crate::commands::selection::{process_id, whole_number};
 use crate::commands::summary::summarize;
 use crate::exit;
 use crate::render::human::printable;
@@ -33,7 +33,7 @@ Exit status:
   0 if the JVM answered, recording or not; 2 otherwise")]
 pub(crate) struct StatusArguments {
     /// Process id of the JVM
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
     /// Print JSON
     #[arg(long)]
@@ -52,7 +52,7 @@ Exit status:
   0 on success; 2 if nothing is being recorded or the JVM does not answer")]
 pub(crate) struct SnapshotArguments {
     /// Process id of the JVM
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
 }
 
@@ -71,7 +71,7 @@ Exit status:
   0 if the dump is written; 2 if not, or if the JVM does not answer")]
 pub(crate) struct DumpArguments {
     /// Process id of the JVM
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
     /// File to write, must not exist [default: martini-PID.hprof]
     #[arg(value_name = "FILE")]
@@ -91,7 +91,7 @@ Exit status:
   0 on success; 2 if the JVM does not answer, or does not record this")]
 pub(crate) struct SetArguments {
     /// Process id of the JVM
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
     /// Sample one object per SIZE bytes
     #[arg(long, value_name = "SIZE", required_unless_present = "callers")]
@@ -116,7 +116,7 @@ Exit status:
   JVM does not answer")]
 pub(crate) struct StopArguments {
     /// Process id of the JVM
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
     /// Where to copy the trace if the JVM wrote it in a container or as another user
     #[arg(long, value_name = "PATH", default_value = DEFAULT_FILE)]

@@ -24,7 +24,7 @@ use crate::render::page::{Page, Width};
 ///
 /// The program keeps its input, output and exit status. `java` gets the agent as its first argument: only this JVM is profiled, not JVMs it
 /// starts. For any other command (mvn, gradle, scala, a script) the agent goes into JAVA_TOOL_OPTIONS, and every JVM the command starts writes its
-/// own trace. At the end a ten-line summary on stderr shows the main findings (see `martini explain`) and the most expensive lines.
+/// own trace. At the end a short summary on stderr shows the main findings (see `martini explain`) and the most expensive lines.
 ///
 /// Invalid options, unwritable files and unsupported programs (32 bits, another C library) are reported before the program starts. A JVM started
 /// later that cannot be profiled prints one line and runs. With MARTINI_OFF=1 the program runs as without martini.
@@ -39,7 +39,14 @@ use crate::render::page::{Page, Width};
 ///
 /// The summary ends with the coverage of the trace: the share of the bytes the JVM accounts to its threads that the trace contains.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    before_long_help = "\
+  martini run java -jar app.jar            which code allocates most?
+  martini run --cpu java -jar app.jar      where does the CPU time go?
+  martini run --locks java -jar app.jar    which threads wait for which lock?
+  martini run --stack 16 --dump end java -jar app.jar
+                                           which objects leak, and who keeps them?",
+    after_help = "\
 Examples:
   martini run java -jar app.jar
   martini run --require-exact 99.9 java -jar app.jar    fail below this coverage
@@ -50,6 +57,7 @@ Examples:
   martini run --locks java -jar app.jar                 who waits for which lock
   martini run --cpu java -jar app.jar                   where the time goes
   martini run --cpu --sampled java -jar app.jar         CPU and allocations
+  martini run --stack 16 --dump end java -jar app.jar   a leak: what keeps it
   martini run --report java -jar app.jar                also an HTML report
   martini run --juc --locklog locks-%p.txt java -jar app.jar
 
@@ -67,7 +75,8 @@ While the program runs (TRACE: path of the trace, PID: process id of the JVM):
 Environment:
   MARTINI_AGENT     path of libmartini.so, instead of the built-in one
   MARTINI_OFF=1     run the program unprofiled
-  MARTINI_SAFE=1    do not read the JVM's private memory: --internals off")]
+  MARTINI_SAFE=1    do not read the JVM's private memory: --internals off"
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
@@ -112,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if Injection::of(program) == Injection::Environment {
         refuse_one_file_for_several(program, &options.file, "trace", "file")?;
         options.lock_log.iter().try_for_each(|log| refuse_one_file_for_several(program, log, "lock log", "locklog"))?;
-        if !arguments.quiet {
+        if !arguments.quiet && program::is_found(program) {
             let variable = injection::TOOL_OPTIONS;
             eprintln!("martini: the agent is added to {variable}; every JVM prints a line about that at its start");
         }
@@ -203,7 +212,7 @@ fn percent(text: &str) -> Result<f64, String> {
 fn is_exact(outputs: &Outputs, required: f64) -> bool {
     let traces = outputs.written();
     if traces.is_empty() {
-        let pattern = outputs.pattern().display();
+        let pattern = outputs.for_any_process();
         anstream::eprintln!("martini: --require-exact needs {required} %, but there is no trace in a file {pattern}");
         return false;
     }
@@ -238,7 +247,7 @@ fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::
     }
     let traces = outputs.written();
     if traces.is_empty() {
-        let place = outputs.pattern().display().to_string();
+        let place = outputs.for_any_process();
         writeln!(
             err,
             "martini: no trace was written to {place}: no JVM started with the agent, or it could not write there"

@@ -26,8 +26,21 @@ pub(crate) fn selects_site(filter: &[Pattern], at: &Location<'_>) -> bool {
 pub(crate) fn note_unmatched<'a>(path: &Path, filter: &[Pattern], classes: impl Iterator<Item = &'a str> + Clone) {
     for pattern in filter {
         if !classes.clone().any(|class| selects_class(slice::from_ref(pattern), class)) {
-            note(path, &format!("no class matches --filter '{pattern}'"));
+            let hint = hint_of_short_names(slice::from_ref(pattern));
+            note(path, &format!("no class matches --filter '{pattern}'{hint}"));
         }
+    }
+}
+
+/// What is said of a pattern that no name matches: names copied from a narrow table are no names of classes.
+pub(crate) fn hint_of_short_names(patterns: &[Pattern]) -> &'static str {
+    let is_short = |pattern: &Pattern| {
+        let text = pattern.to_string();
+        text.starts_with('…') || text.split_once('.').is_some_and(|(package, _)| package.chars().count() == 1)
+    };
+    match patterns.iter().any(is_short) {
+        true => "; names are shortened in tables: use the full name, or '*Class.method'",
+        false => "",
     }
 }
 
@@ -41,6 +54,11 @@ pub(crate) fn note(path: &Path, sentence: &str) {
 /// A whole number on the command line.
 pub(crate) fn whole_number(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "give an integer of 0 or more, such as 20".to_owned())
+}
+
+/// A process id on the command line.
+pub(crate) fn process_id(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "PID must be a number; see martini ps".to_owned())
 }
 
 /// How many rows `--top` lets be shown; 0 stands for all.

@@ -208,13 +208,34 @@ pub(crate) fn without_value(words: &[String]) -> Option<String> {
     None
 }
 
-fn argument(spec: &'static OptionSpec) -> Arg {
+/// What an option is in that command where it is not given.
+fn default_text(spec: &'static OptionSpec, command: &str) -> String {
+    let bare = spec.bare_value().unwrap_or_default();
+    match (command, spec.name) {
+        ("run", "heap") => HeapMode::Counts.as_str().to_owned(),
+        ("run", "callers") => CALLERS.to_owned(),
+        ("attach", "heap") => HeapMode::Off.as_str().to_owned(),
+        ("attach", "callers") => format!("off; {CALLERS} with --heap counts"),
+        ("attach", name) if AT_ONCE.contains(&name) => format!("{bare} if no option says what to record"),
+        _ => spec.default.text().to_owned(),
+    }
+}
+
+/// The first paragraph of an option's help in that command.
+fn short_help(spec: &'static OptionSpec, command: &str) -> String {
+    match (command, spec.name) {
+        ("attach", "mark") => format!("Only with martini run: {}", spec.help.to_lowercase()),
+        _ => spec.help.to_owned(),
+    }
+}
+
+fn argument(spec: &'static OptionSpec, command: &str) -> Arg {
     let argument = Arg::new(spec.name)
         .long(spec.name)
         .aliases(spec.old.iter().copied())
         .value_name(spec.values())
-        .help(format!("{} [default: {}]", spec.help, spec.default.text()))
-        .long_help(long_help(spec))
+        .help(format!("{} [default: {}]", short_help(spec, command), default_text(spec, command)))
+        .long_help(long_help(spec, command))
         .help_heading(format!("{} (agent options)", spec.group.title()))
         .value_parser(AnyValue(spec))
         .hide_possible_values(true)
@@ -227,8 +248,8 @@ fn argument(spec: &'static OptionSpec) -> Arg {
     }
 }
 
-fn long_help(spec: &OptionSpec) -> String {
-    let mut paragraphs = vec![spec.help.to_owned()];
+fn long_help(spec: &'static OptionSpec, command: &str) -> String {
+    let mut paragraphs = vec![short_help(spec, command)];
     let choices = spec.choices();
     if !choices.is_empty() {
         let lines = choices.iter().map(|choice| format!("- {}: {}", choice.word, choice.means));
@@ -243,13 +264,14 @@ fn long_help(spec: &OptionSpec) -> String {
         let quote = if value.contains('*') { "'" } else { "" };
         paragraphs.push(format!("Example: --{name}={quote}{value}{quote}"));
     }
-    paragraphs.push(format!("[default: {}]", spec.default.text()));
+    paragraphs.push(format!("[default: {}]", default_text(spec, command)));
     paragraphs.join("\n\n")
 }
 
 impl clap::Args for AgentOptions {
     fn augment_args(command: Command) -> Command {
-        command.args(OPTIONS.iter().map(argument))
+        let name = command.get_name().to_owned();
+        command.args(OPTIONS.iter().map(|spec| argument(spec, &name)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -406,12 +428,29 @@ mod tests {
     #[test]
     fn every_option_has_help_with_its_default() {
         for spec in OPTIONS {
-            let long = long_help(spec);
+            let long = long_help(spec, "");
             assert!(long.starts_with(spec.help) && long.contains(spec.default.text()), "{long}");
         }
         let every = OPTIONS.iter().find(|spec| spec.name == "every").unwrap();
-        assert!(long_help(every).ends_with("Requires heap=counts or sampled.\n\nExample: --every=10\n\n[default: 1]"));
+        assert!(
+            long_help(every, "run")
+                .ends_with("Requires heap=counts or sampled.\n\nExample: --every=10\n\n[default: 1]")
+        );
         let exclude = OPTIONS.iter().find(|spec| spec.name == "exclude").unwrap();
-        assert!(long_help(exclude).contains("Example: --exclude='java.*'\n"));
+        assert!(long_help(exclude, "run").contains("Example: --exclude='java.*'\n"));
+    }
+
+    #[test]
+    fn help_has_the_defaults_of_its_command() {
+        let help = |command: &'static str, name: &str| {
+            let command = AgentOptions::augment_args(Command::new(command));
+            let option = command.get_arguments().find(|option| option.get_long() == Some(name)).unwrap();
+            option.get_help().unwrap().to_string()
+        };
+        assert!(help("run", "heap").ends_with("[default: counts]"));
+        assert!(help("run", "cpu").ends_with("[default: off]"));
+        assert!(help("attach", "heap").ends_with("[default: off]"));
+        assert!(help("attach", "cpu").ends_with("[default: 10ms if no option says what to record]"));
+        assert!(help("attach", "mark").starts_with("Only with martini run: mark "));
     }
 }

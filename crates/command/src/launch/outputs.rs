@@ -37,6 +37,11 @@ impl Outputs {
         &self.pattern
     }
 
+    /// The same as a person reads it, with `PID` for the process id.
+    pub(crate) fn for_any_process(&self) -> String {
+        self.pattern.display().to_string().replace(PID, "PID")
+    }
+
     /// The files that are new or changed, oldest first.
     pub(crate) fn written(&self) -> Vec<PathBuf> {
         let changed = self.present().into_iter().filter(|(path, stamp)| self.before.get(path) != Some(stamp));

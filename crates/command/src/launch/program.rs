@@ -35,6 +35,11 @@ pub(crate) fn misfit(platform: Option<Platform>, agent: &Path) -> Option<&'stati
     platform.zip(agent).and_then(|(its, agent)| its.misfit(agent))
 }
 
+/// Whether the system can start it, as far as that is known.
+pub(crate) fn is_found(program: &OsStr) -> bool {
+    find(program).is_some()
+}
+
 /// The file that the system will start.
 fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {

@@ -426,8 +426,8 @@ pub(crate) fn notes(all: &[Line<'_>], shown: usize, report: &AllocationReport) -
     };
     if all[..shown].iter().any(|line| is_removed(&line)) {
         notes.push(
-            "the JIT removed more than half of what some of these lines executed; their callers' shares are those of what \
-             was left"
+            "the JIT removed more than half of what some of these lines executed; for those lines, callers are estimated \
+             from the objects that the JIT kept"
                 .to_owned(),
         );
     }

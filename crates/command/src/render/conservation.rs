@@ -35,10 +35,12 @@ fn sentence(conservation: &Conservation) -> String {
         return format!("{lost} without a stack{reasons}{}", unknown(conservation));
     };
     let clocks = duration(conservation.clocks);
-    let mut sentence = format!("{found} + {lost} lost{reasons} = {both} of the {clocks} on the threads' CPU clocks");
+    let mut sentence = format!(
+        "{found} of the {clocks} of CPU time by the threads' clocks, {lost} more without a stack{reasons}, {both} in all"
+    );
     if let Some(worst) = &conservation.worst {
         let share = percent(worst.sampled.0 as f64 / worst.clock.0 as f64);
-        sentence.push_str(&format!("; the worst thread above 1 s is {:?} with {share}", printable(&worst.thread)));
+        sentence.push_str(&format!("; furthest off of any thread over 1 s: {:?}, {share}", printable(&worst.thread)));
     }
     if conservation.not_seen.0 > conservation.clocks.0 / NEGLIGIBLE {
         sentence.push_str(&format!("; {} in threads that were never sampled", duration(conservation.not_seen)));
@@ -139,8 +141,8 @@ mod tests {
         };
         assert_eq!(
             sentence(&conservation),
-            "98.7 % + 1.2 % lost (in a stub 75.0 %, frame not known 25.0 %) = 99.90 % of the 10.0 s on the threads' CPU \
-             clocks; the worst thread above 1 s is \"main\" with 95.0 %"
+            "98.7 % of the 10.0 s of CPU time by the threads' clocks, 1.2 % more without a stack (in a stub 75.0 %, frame \
+             not known 25.0 %), 99.90 % in all; furthest off of any thread over 1 s: \"main\", 95.0 %"
         );
         conservation.why_unknown = Some(WhyUnknown::NoClocks);
         assert_eq!(

@@ -39,7 +39,7 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
     }
     if let Some(worst) = &coverage.worst {
         let thread = printable(&worst.thread);
-        sentence.push_str(&format!("; the worst thread above 10 MB is {thread:?} with {}", percent(worst.seen)));
+        sentence.push_str(&format!("; lowest coverage of any thread over 10 MB: {thread:?}, {}", percent(worst.seen)));
     }
     let mut sentences = vec![sentence];
     if coverage.excess > 0 {

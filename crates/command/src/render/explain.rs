@@ -140,14 +140,15 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
         Finding::Rise(Rising { rise, .. }) => {
             ("growth:", format!("heap in use after collections rose from {} to {}", bytes(rise.from), bytes(rise.to)))
         }
-        Finding::Churn(Churn { at, bytes: churned, executed, share, error, .. }) => {
+        Finding::Churn(Churn { at, bytes: churned, is_collected, executed, share, error, .. }) => {
             // The share has the same error as its bytes, which are not 0.
             let error = error
                 .map_or(String::new(), |error| format!(" ± {}", human::share(share * error as f64 / *churned as f64)));
             let churned = bytes(*churned);
             let executed = executed.map(bytes).filter(|executed| *executed != churned);
             let executed = executed.map_or(String::new(), |all| format!(", {all} including what the JIT removed,"));
-            ("churn:", format!("{churned} ({}{error} of all){executed} at {at}", human::share(*share)))
+            let collected = if *is_collected { " collected" } else { "" };
+            ("churn:", format!("{churned}{collected} ({}{error} of all){executed} at {at}", human::share(*share)))
         }
         Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
         Finding::Contention(contention @ Contention { waited, share, .. }) => {

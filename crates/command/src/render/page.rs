@@ -7,6 +7,9 @@ use std::ops::Range;
 /// compared with what is in a file.
 const COLUMNS: usize = 80;
 
+/// How names of files end that look like a package and a class's name.
+const FILE_ENDINGS: [&str; 9] = ["so", "jar", "trcxml", "hprof", "jfr", "html", "txt", "log", "json"];
+
 /// Numbers and names take this at least.
 const NARROWEST: usize = 40;
 
@@ -198,6 +201,7 @@ fn packages(text: &str) -> Vec<Range<usize>> {
             '"' => break,
             ' ' => (start, is_package) = (at + 1, true),
             '(' if at == start => start = at + 1,
+            '.' if is_package && ends_file_name(&text[at + 1..]) => is_package = false,
             // At the end of a sentence there is nothing behind it.
             '.' if is_package && at > start && !text[at + 1..].starts_with(' ') && at + 1 < text.len() => {
                 packages.push(start..at);
@@ -207,6 +211,12 @@ fn packages(text: &str) -> Vec<Range<usize>> {
         }
     }
     packages
+}
+
+/// Does a text begin with the last part of a file's name, as in `libjvm.so`? That is no package.
+fn ends_file_name(text: &str) -> bool {
+    let part = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    FILE_ENDINGS.contains(&part) && !text[part.len()..].starts_with(['.', '('])
 }
 
 #[cfg(test)]
@@ -243,6 +253,8 @@ mod tests {
             ("ünï.code.Ä", "ü.c.Ä"),
             ("class a.b.C \"see java.lang.String\"", "class a.b.C \"see java.lang.String\""),
             ("http-nio.exec", "http-nio.exec"),
+            ("it has no libjvm.so; see app.trcxml", "it has no libjvm.so; see app.trcxml"),
+            ("demo.so.Main of app.jar", "d.s.Main of app.jar"),
             ("worker-1 <- worker-2 (demo.Cache)", "worker-1 <- worker-2 (d.Cache)"),
             ("...", "..."),
             ("it never releases them. Most", "it never releases them. Most"),

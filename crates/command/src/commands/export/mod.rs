@@ -117,7 +117,7 @@ impl Format {
     /// How files of it are recognised as ours. Lines of stacks have nothing to know them by, so no file is taken for such.
     fn kind(self) -> Kind {
         match self {
-            Format::Collapsed => Kind { name: "recognisable list of stacks", is_begun_by: |_| false },
+            Format::Collapsed => Kind { name: "list of stacks", is_begun_by: |_| false },
             Format::Speedscope => SPEEDSCOPE,
             Format::Pprof => PPROF,
             Format::Otlp => OTLP,
@@ -167,6 +167,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let refused = |refusal: file::Refusal| anyhow!("{refusal}; choose another -o");
     if let Some(output) = output {
         // Before the trace is read, which may take long.
+        if format == Format::Collapsed && output.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
+            bail!("{} already exists; collapsed files are never overwritten; choose another -o", output.display());
+        }
         file::check(output, format.kind(), IfTaken::Replace).map_err(refused)?;
     }
     let mut reading = reading::trace(path, Everything::new(format.has_times()))?;

@@ -163,7 +163,11 @@ fn graph_notes(graph: &Graph) -> Vec<String> {
             "references to objects missing from the dump",
         ),
         (problems.repeated, "object with a duplicate id", "objects with duplicate ids"),
-        (problems.unknown_roots, "root that is not an object of the dump", "roots that are not objects of the dump"),
+        (
+            problems.unknown_roots,
+            "root points to an object missing from the dump",
+            "roots point to objects missing from the dump",
+        ),
         (problems.unknown_classes, "class without a name", "classes without names"),
         (
             problems.malformed_objects,

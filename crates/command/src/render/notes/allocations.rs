@@ -36,7 +36,7 @@ fn summary_of(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64)) -> String {
         return samples_summary(sum, &length);
     }
     format!(
-        "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) live at the end",
+        "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) not collected by the end",
         counted(sum.total(), "object", "objects"),
         bytes(sum.total_bytes()),
         count(sum.collected()),
@@ -52,7 +52,7 @@ fn samples_summary(sum: &ObjectTotals, length: &str) -> String {
         0 => String::new(),
         _ => {
             let (size, error) = (bytes(sum.live_bytes()), bytes(sum.live_error()));
-            format!("; about {} ({size} ± {error}) live at the end", counted(sum.live(), "object", "objects"))
+            format!("; about {} ({size} ± {error}) not collected by the end", counted(sum.live(), "object", "objects"))
         }
     };
     let objects = counted(sum.total(), "object", "objects");
@@ -62,7 +62,7 @@ fn samples_summary(sum: &ObjectTotals, length: &str) -> String {
 fn counts_summary(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64), length: &str) -> String {
     let live = match facts.live_counts {
         0 if sum.live_samples() > 0 => format!(
-            "; about {} ({} ± {}) live at the end, by samples",
+            "; about {} ({} ± {}) not collected by the end, by samples",
             count(sum.live()),
             bytes(sum.live_bytes()),
             bytes(sum.live_error())

@@ -67,7 +67,7 @@ const NOTES: [(&str, Unit, &str); 36] = [
     (
         "callers.unmatched",
         Unit::Bytes,
-        "an estimated {n} were allocated where no site counts; the tables leave them out",
+        "about {n} came from code that Martini does not count; they are not in the tables",
     ),
     ("callers.merged", SAMPLES, MERGED),
     ("callers.cut", SAMPLES_WITH, CUT),
@@ -110,8 +110,8 @@ const NOTES: [(&str, Unit, &str); 36] = [
     ("owners.terminated", TIMES, "the owner of a lock had ended before the trace named it {n}"),
     (
         "ownerStacks.skipped",
-        TIMES,
-        "the stack of a lock's owner was not taken {n}: this is limited to a share of the time",
+        Unit::Of("owner stack was", "owner stacks were"),
+        "{n} skipped, to spend at most 2 % of a processor on them",
     ),
     (
         "ownerStacks.stale",
