@@ -215,6 +215,11 @@ fn what_cannot_run_is_refused_before_anything_starts() {
         assert_eq!((ended.status, ended.out.as_str()), (status, ""), "{arguments:?}");
         assert!(ended.err.lines().any(|line| line.starts_with("martini: ") && line.contains(part)), "{}", ended.err);
     }
+    // What is not there gets no agent.
+    let ended = end(&mut place.run(&["no-such-program"]));
+    assert!(ended.err.starts_with("martini: no-such-program was not found"), "{}", ended.err);
+    let ended = end(&mut place.run(&["-cpu", &java]));
+    assert!(ended.status == 2 && ended.err.contains("did you mean --cpu?"), "{}", ended.err);
     let ended = end(place.run(&[&java, "-version"]).env("MARTINI_AGENT", "/no/such/agent.so"));
     assert_eq!((ended.status, ended.out.as_str()), (2, ""));
     assert!(ended.err.starts_with("martini: MARTINI_AGENT is set to /no/such/agent.so"), "{}", ended.err);

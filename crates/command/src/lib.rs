@@ -116,30 +116,22 @@ pub fn main(agents: Agents) -> ExitCode {
     })
 }
 
-/// An error of the command line; where an option of the agent took the program for its value, that is what it says.
+/// An error of the command line; where a flag has one dash, or an option of the agent took the program for its value, that is what it says.
 fn explained(error: clap::Error) -> clap::Error {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match words.split_first() {
-        Some((run, words)) if run == "run" && error.use_stderr() => match launch::options::without_value(words) {
-            Some(sentence) => {
-                let mut cli = Cli::command();
-                // That gives subcommands their full names.
-                cli.build();
-                let run = cli.find_subcommand_mut(run).expect("it is a subcommand");
-                run.error(ErrorKind::InvalidValue, sentence)
-            }
-            None => error,
-        },
-        Some((name, words)) if error.kind() == ErrorKind::UnknownArgument => {
-            let mut cli = Cli::command();
-            cli.build();
-            match cli.find_subcommand_mut(name) {
-                Some(command) => with_one_dash(command, words)
-                    .map_or(error, |sentence| command.error(ErrorKind::UnknownArgument, sentence)),
-                None => error,
-            }
-        }
-        _ => error,
+    let Some((name, words)) = words.split_first().filter(|_| error.use_stderr()) else { return error };
+    let mut cli = Cli::command();
+    // That gives subcommands their full names.
+    cli.build();
+    let Some(command) = cli.find_subcommand_mut(name) else { return error };
+    let sentence = match error.kind() {
+        ErrorKind::UnknownArgument => with_one_dash(command, words),
+        _ => None,
+    };
+    let sentence = sentence.or_else(|| launch::options::without_value(words).filter(|_| name == "run"));
+    match sentence {
+        Some(sentence) => command.error(ErrorKind::InvalidValue, sentence),
+        None => error,
     }
 }
 

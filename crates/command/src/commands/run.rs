@@ -41,11 +41,12 @@ use crate::render::page::{Page, Width};
 #[derive(Debug, clap::Args)]
 #[command(
     before_long_help = "\
+To find out:
   martini run java -jar app.jar            which code allocates most?
   martini run --cpu java -jar app.jar      where does the CPU time go?
   martini run --locks java -jar app.jar    which threads wait for which lock?
   martini run --stack 16 --dump end java -jar app.jar
-                                           which objects leak, and who keeps them?",
+                                           which objects leak, who keeps them?",
     after_help = "\
 Examples:
   martini run java -jar app.jar

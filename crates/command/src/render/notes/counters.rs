@@ -111,7 +111,7 @@ const NOTES: [(&str, Unit, &str); 36] = [
     (
         "ownerStacks.skipped",
         Unit::Of("owner stack was", "owner stacks were"),
-        "{n} skipped, to spend at most 2 % of a processor on them",
+        "{n} skipped, to spend at most 2 % of one CPU on them",
     ),
     (
         "ownerStacks.stale",
