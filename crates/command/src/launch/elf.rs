@@ -14,6 +14,8 @@ use crate::launch::glibc;
 const LONGEST: u64 = 1 << 30;
 /// The longest header.
 const HEADER: u64 = 64;
+/// Linkers put the program's headers and the name of its interpreter in front.
+const FRONT: u64 = 1 << 20;
 
 /// What a library has to share with the program that loads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl Platform {
         let mut bytes = Vec::new();
         file.by_ref().take(HEADER).read_to_end(&mut bytes)?;
         if Header::read(&bytes).is_some() {
-            file.take(LONGEST).read_to_end(&mut bytes)?;
+            file.take(FRONT).read_to_end(&mut bytes)?;
         }
         Ok(Header::read(&bytes).map(|Header { is_64_bit, machine, interpreter }| {
             let libc = interpreter.map(|name| {
