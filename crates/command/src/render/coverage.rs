@@ -178,8 +178,8 @@ mod tests {
     #[test]
     fn a_single_missing_byte_is_shown() {
         let sentences = sentences(&coverage(99_999_999, 100_000_000));
-        let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted for are in the trace, 1 is missing; the worst \
-                        thread above 10 MB is \"main\" with 99.99 %";
+        let expected = "99.99 % of the 100,000,000 bytes that the JVM accounted for are in the trace, 1 is missing; lowest \
+                        coverage of any thread over 10 MB: \"main\", 99.99 %";
         assert_eq!(sentences, [expected]);
     }
 
