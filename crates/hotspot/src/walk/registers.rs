@@ -60,7 +60,7 @@ impl Registers {
     /// # Safety
     /// As on x86-64.
     #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) unsafe fn of(_: *const c_void) -> Registers {
+    pub unsafe fn of(_: *const c_void) -> Registers {
         Registers { pc: 0, sp: 0, fp: 0, method: 0, bytecode: 0, result: 0, blocks_faults: true }
     }
 }
