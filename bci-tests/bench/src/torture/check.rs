@@ -245,7 +245,8 @@ fn is_expected(line: &str, case: &Case) -> bool {
             && line.contains("threads are not sampled: ")
         || case.mode.value("mark").is_some()
             && ["was never entered", "cannot mark "].iter().any(|words| line.contains(words))
-        || case.mode.is("ttsp", "on") && line.contains("delay safepoints")
+        || case.mode.is("ttsp", "on")
+            && ["delay safepoints", "which threads delay them"].iter().any(|words| line.contains(words))
         || would_keep_garbage(case) && line.contains(": with this JDK's ZGC it would keep garbage")
         || has_no_end(case, line)
 }
