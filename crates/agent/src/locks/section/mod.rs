@@ -121,7 +121,7 @@ impl LockSection {
         stack: StackIndex,
         kind: WaitKind,
     ) {
-        let mut owner = self.pending.entry(source).or_default().owner.take();
+        let mut owner = self.pending.remove(&source).and_then(|details| details.owner);
         // The owner ended before: this event came later than the writer waits.
         if owner.is_some_and(|(owner, _)| document.has_ended(owner)) {
             self.open.terminated_owners += 1;
@@ -197,7 +197,7 @@ impl LockSection {
         stack: StackIndex,
         kind: WaitKind,
     ) {
-        let limit = self.pending.entry(source).or_default().limit.take();
+        let limit = self.pending.remove(&source).and_then(|details| details.limit);
         let waiting = OpenWait { object, since: ticks, limit };
         let before = match kind {
             WaitKind::Monitor => self.close_waiting(document, ticks, thread, WaitEnd::Notified),
