@@ -17,6 +17,11 @@ use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
 use agent_base::ids::ThreadIndex;
 
+/// The last account of a thread is read again, so often at most, if the thread allocated more than so many bytes while the features
+/// reported theirs. The agent's thread may have lost its processor in between.
+const READINGS: u32 = 4;
+const APART: u64 = 64 << 10;
+
 /// The accounting of this VM, as far as it can be used.
 #[derive(Default)]
 pub struct Accounting {
@@ -109,6 +114,27 @@ pub unsafe fn begin_thread(core: &Core, jni: Jni, thread: jobject, index: Thread
     }
 }
 
+/// The features count for a thread that runs: excludes also what it allocated after its account was read and before they did.
+///
+/// # Safety
+/// `thread` is a live reference to it.
+pub unsafe fn correct_beginning(core: &Core, jni: Jni, thread: jobject, index: ThreadIndex) {
+    let Some(record) = core.jvm.threads.get(index) else { return };
+    // SAFETY: by the caller's promise.
+    let read = || unsafe { bytes_of(core, jni, thread) };
+    let is_near = |from: u64, to: u64| to.saturating_sub(from) <= APART;
+    let excluded = record.excluded_bytes.load(Ordering::Relaxed);
+    for _ in 0..READINGS {
+        // Nearly all threads end here: what one counted so far is a sum over all its counters.
+        let Some(before) = read().filter(|&before| !is_near(excluded, before)) else { return };
+        let Some(counted) = core.features().find_map(|feature| feature.counted(index)) else { return };
+        if read().is_some_and(|after| is_near(before, after)) {
+            record.excluded_bytes.store(before.saturating_sub(counted).max(excluded), Ordering::Relaxed);
+            return;
+        }
+    }
+}
+
 /// Bytes that the JVM accounts to a thread since it started; `None` if it does not say.
 ///
 /// # Safety
@@ -130,10 +156,19 @@ pub fn end(core: &'static Core, jni: Jni) {
     enter(core, jni, Ticks::now, |local| {
         let thread = &mut local.thread;
         core.features().for_each(|feature| feature.accounts_begin(jni, thread));
-        each_account(core, jni, |index, bytes| {
-            let now = Ticks::now();
-            core.features().for_each(|feature| feature.account(thread, index, bytes, now));
-            account(core, thread, index, bytes, now);
+        core.jvm.threads.each_living(jni, |living, index| {
+            // SAFETY: a live reference from `each_living`.
+            let read = || unsafe { bytes_of(core, jni, living) };
+            let mut bytes = read();
+            for _ in 0..READINGS {
+                let now = Ticks::now();
+                core.features().for_each(|feature| feature.account(thread, index, bytes, now));
+                account(core, thread, index, bytes, now);
+                let before = std::mem::replace(&mut bytes, read());
+                if bytes.zip(before).is_none_or(|(bytes, before)| bytes.saturating_sub(before) <= APART) {
+                    break;
+                }
+            }
         });
         core.features().for_each(|feature| feature.accounts_end(thread));
     });

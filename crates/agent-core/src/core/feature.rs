@@ -106,8 +106,14 @@ pub trait Feature: Sync {
     /// The accounts of all living threads are about to be read.
     fn accounts_begin(&'static self, _jni: Jni, _thread: &mut ThreadContext) {}
 
-    /// The JVM accounts so many bytes to a living thread (`None` if it does not say), which is written next.
+    /// The JVM accounts so many bytes to a living thread (`None` if it does not say), which is written next. Called again if the
+    /// thread allocated much meanwhile.
     fn account(&'static self, _thread: &mut ThreadContext, _of: ThreadIndex, _vm_bytes: Option<u64>, _now: Ticks) {}
+
+    /// Bytes that it has counted exactly for a living thread since the recording began.
+    fn counted(&self, _of: ThreadIndex) -> Option<u64> {
+        None
+    }
 
     /// All accounts have been read.
     fn accounts_end(&'static self, _thread: &mut ThreadContext) {}

@@ -284,15 +284,19 @@ impl Feature for Counts {
     }
 
     fn account(&'static self, thread: &mut ThreadContext, of: ThreadIndex, vm_bytes: Option<u64>, now: Ticks) {
-        if let Some(own) = self.threads.take_unread(of) {
+        if let Some(own) = self.threads.last_read(of) {
             self.threads.settle(&own, vm_bytes, true);
             self.push_counted(thread, &own, now);
         }
     }
 
+    fn counted(&self, of: ThreadIndex) -> Option<u64> {
+        self.threads.counted(of)
+    }
+
     fn accounts_end(&'static self, thread: &mut ThreadContext) {
         // Threads that JVMTI does not list.
-        self.threads.take_all_unread().for_each(|own| self.push_counted(thread, &own, Ticks::now()));
+        self.threads.end_last_accounts().for_each(|own| self.push_counted(thread, &own, Ticks::now()));
     }
 
     fn stopped(&'static self, jni: Jni, end: End) {

@@ -54,16 +54,16 @@ pub(super) struct Threads {
     living: Mutex<Vec<Arc<ThreadCounts>>>,
     /// Those of them that lived at VMInit already and have reported nothing yet.
     expected: Mutex<Vec<Arc<ThreadCounts>>>,
-    /// Those whose last accounts have not been read, while accounts are read at the end.
-    unread: Mutex<FxHashMap<u32, Arc<ThreadCounts>>>,
+    /// Those whose last accounts are being read, and whether they have been.
+    last: Mutex<FxHashMap<u32, (Arc<ThreadCounts>, bool)>>,
 }
 
 impl Threads {
     /// None yet; all counters are 0.
     pub(super) fn new(core: &'static Core, counters: &'static Counters, pool: &'static BlockPool) -> Threads {
         pool.begin_again(counters.len());
-        let (living, expected, unread) = Default::default();
-        Threads { core, counters, pool, living, expected, unread }
+        let (living, expected, last) = Default::default();
+        Threads { core, counters, pool, living, expected, last }
     }
 
     /// Their recording.
@@ -178,7 +178,7 @@ impl Threads {
     pub(super) fn release(&self) {
         *self.living.lock() = Vec::new();
         *self.expected.lock() = Vec::new();
-        *self.unread.lock() = FxHashMap::default();
+        *self.last.lock() = FxHashMap::default();
         self.pool.release();
     }
 
@@ -265,19 +265,28 @@ impl Threads {
         found
     }
 
+    /// Bytes that a living thread has counted so far.
+    pub(super) fn counted(&self, thread: ThreadIndex) -> Option<u64> {
+        let own = self.living.lock().iter().find(|own| own.thread == thread).cloned()?;
+        Some(self.totals(&own).bytes)
+    }
+
     /// The last accounts of all living threads are about to be read.
     pub(super) fn begin_last_accounts(&self) {
-        *self.unread.lock() = self.living().into_iter().map(|own| (own.thread.0, own)).collect();
+        *self.last.lock() = self.living().into_iter().map(|own| (own.thread.0, (own, false))).collect();
     }
 
     /// The counters of a thread whose last account is read.
-    pub(super) fn take_unread(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
-        self.unread.lock().remove(&thread.0)
+    pub(super) fn last_read(&self, thread: ThreadIndex) -> Option<Arc<ThreadCounts>> {
+        let mut last = self.last.lock();
+        let (own, is_read) = last.get_mut(&thread.0)?;
+        *is_read = true;
+        Some(own.clone())
     }
 
-    /// Those of the threads whose last accounts cannot be read.
-    pub(super) fn take_all_unread(&self) -> impl Iterator<Item = Arc<ThreadCounts>> + use<> {
-        std::mem::take(&mut *self.unread.lock()).into_values()
+    /// Those of the threads whose last accounts could not be read.
+    pub(super) fn end_last_accounts(&self) -> impl Iterator<Item = Arc<ThreadCounts>> + use<> {
+        std::mem::take(&mut *self.last.lock()).into_values().filter(|(_, is_read)| !is_read).map(|(own, _)| own)
     }
 
     /// Bytes of memory that counters take.

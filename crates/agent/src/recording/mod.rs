@@ -294,7 +294,7 @@ impl Recording {
         heap_events::close_first_buffer(core, jni);
         if let Ok(existing) = &existing {
             // One of them may have started meanwhile.
-            self.announce_threads(jni, existing, |_, _| ());
+            self.announce_threads(jni, existing, |_, _| (), |_, _| ());
         }
         self.announce_beginning(jni);
         if core.records_allocations() {
@@ -326,7 +326,7 @@ impl Recording {
         let core = self.core;
         let Ok(existing) = core.jvm.env.get_all_threads() else { return };
         jni.expect_local_refs(existing.len());
-        self.announce_threads(jni, &existing, |thread, index| {
+        let before = |thread, index| {
             if !core.is_reporting() {
                 core.before.add_thread();
             }
@@ -335,12 +335,25 @@ impl Recording {
                 // SAFETY: a live reference to the thread.
                 unsafe { accounting::begin_thread(core, jni, thread, index) };
             }
-        });
+        };
+        let after = |thread, index| {
+            if core.records_allocations() {
+                // SAFETY: a live reference to the thread.
+                unsafe { accounting::correct_beginning(core, jni, thread, index) };
+            }
+        };
+        self.announce_threads(jni, &existing, before, after);
     }
 
-    /// Reports those of the threads, without the agent's own, that were not announced yet; `found` is called in front of the features. Their
-    /// references are deleted.
-    fn announce_threads(&self, jni: Jni, existing: &[jthread], found: impl Fn(jthread, ThreadIndex)) {
+    /// Reports those of the threads, without the agent's own, that were not announced yet; `before` is called in front of the features,
+    /// `after` behind them. Their references are deleted.
+    fn announce_threads(
+        &self,
+        jni: Jni,
+        existing: &[jthread],
+        before: impl Fn(jthread, ThreadIndex),
+        after: impl Fn(jthread, ThreadIndex),
+    ) {
         let core = self.core;
         let now = Ticks::now();
         enter(
@@ -353,7 +366,8 @@ impl Recording {
                     unsafe {
                         if !agent_thread::is_own(jni, thread) {
                             let index = core.jvm.threads.resolve(jni, thread, now);
-                            if core.thread_found(jni, thread, index, || found(thread, index)) {
+                            if core.thread_found(jni, thread, index, || before(thread, index)) {
+                                after(thread, index);
                                 local.thread.push(Event::ThreadStart(index), now);
                             }
                         }
