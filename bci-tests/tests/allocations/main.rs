@@ -8,6 +8,7 @@ mod filters;
 mod heap_use;
 mod jit_and_vm;
 mod mechanisms;
+mod native_code;
 mod object_deaths;
 mod real_programs;
 mod redefined;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         explain::tests,
         stacks::tests,
         filters::tests,
+        native_code::tests,
         heap_use::tests,
         sites::tests,
         redefined::tests,

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 
-use jni_sys::{jclass, jfieldID, jint, jlong, jmethodID, jobject};
+use jni_sys::{JNINativeInterface_, jclass, jfieldID, jint, jlong, jmethodID, jobject};
 
 use crate::*;
 
@@ -124,7 +124,9 @@ table! {
     [116] IterateThroughHeap: function(
         heap_filter: jint, klass: jclass, callbacks: *const jvmtiHeapCallbacks, user_data: *const c_void
     );
-    [117] unused117: unused(5);
+    [117] unused117: unused(3);
+    [120] SetJNIFunctionTable: function(function_table: *const JNINativeInterface_);
+    [121] GetJNIFunctionTable: function(function_table: *mut *mut JNINativeInterface_);
     [122] SetEventCallbacks: function(callbacks: *const jvmtiEventCallbacks, size_of_callbacks: jint);
     [123] unused123: unused(2);
     [125] GetExtensionEvents: function(extension_count_ptr: *mut jint, extensions: *mut *mut jvmtiExtensionEventInfo);

@@ -33,7 +33,9 @@ mod vm_structs;
 pub use jvmti_sys::{self as sys, Error, jni_sys};
 
 pub use collector::Collector;
-pub use env::{Allocated, Env, ExtensionEvent, FieldName, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo};
+pub use env::{
+    Allocated, Env, ExtensionEvent, FieldName, JniFunctions, MethodName, MonitorUsage, ThreadGroupInfo, ThreadInfo,
+};
 pub use exported::exported;
 pub use guard::{caught_panics, guard};
 pub use heap_room::HeapRoom;

@@ -14,6 +14,7 @@ use super::current_thread::{CountsThread, Here};
 use super::hooks::{ALLOCATING_OPCODES, CountHooks, HOOKED_NAMES, SiteCounters};
 use super::ids::CounterIndex;
 use super::linking::Unlinked;
+use super::native_code;
 use super::proxy::CountsProxy;
 use super::report::{self, SiteCount};
 use super::rewritings::Rewritings;
@@ -43,7 +44,7 @@ pub(crate) struct Counts {
     pool: &'static BlockPool,
     pub(super) strings: &'static Strings,
     unlinked: &'static Unlinked,
-    vm_allocations: &'static VmAllocations,
+    pub(super) vm_allocations: &'static VmAllocations,
     // What is of this one.
     pub(super) threads: Threads,
     pub(super) sites: Sites,
@@ -200,6 +201,9 @@ impl Feature for Counts {
         self.strings.find(self.core, jni)?;
         let objects = self.core.tags.envs()[0];
         self.core.jvm.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(|e| e.to_string())?;
+        if let Err(error) = native_code::begin(self.core.jvm.env) {
+            self.core.count_failure("objects of native code", error);
+        }
         objects.enable_event(JVMTI_EVENT_VM_OBJECT_ALLOC).map_err(|e| e.to_string())
     }
 

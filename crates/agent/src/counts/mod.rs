@@ -11,6 +11,7 @@
 //! | `threads` | which threads count for a recording |
 //! | `sites` | the search for what the rewriting does not show of a counter |
 //! | `constants` `linking` `vm_allocations` | what the VM makes itself |
+//! | `native_code` | what native code makes by JNI |
 //! | `snapshot` | the counts so far, for the writer |
 //! | `section` `written` | what is in the trace |
 //!
@@ -28,6 +29,7 @@ mod jdk_methods;
 mod large_arrays;
 mod linking;
 mod memory;
+mod native_code;
 mod natives;
 mod own_thread;
 mod proxy;

@@ -1,14 +1,16 @@
-//! Objects that the VM reports: those that it makes itself in its native methods, and the `Class` object of each class that it loads.
+//! Objects that no bytecode makes: those that the VM makes in its native methods, the `Class` object of each class that it loads, and
+//! what native code makes by JNI.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 
 use jvmti::Jni;
-use jvmti::jni_sys::jclass;
+use jvmti::jni_sys::{jclass, jobject};
 use trace::model::ArrayCode;
 use trace::names::array_code;
 
 use super::current_thread::Here;
+use super::native_code::Kind;
 use super::threads::Threads;
 use agent_base::ids::ClassIndex;
 use agent_core::core::Core;
@@ -29,16 +31,19 @@ pub(super) fn note_call() {
     BEGUN_AT_CALL.set(CLASSES_BEGUN.get());
 }
 
-/// The classes of the objects that the VM makes for each class that it loads.
+/// The classes of the objects that no bytecode makes, as far as they are known.
 pub(super) struct ClassObjects {
     /// `java.lang.Class`.
     class: ClassIndex,
-    /// `int[]`: most VMs make an empty one beside each, as a lock.
-    lock: ClassIndex,
+    /// Most VMs make an empty `int[]` beside each, as a lock.
     lock_bytes: u64,
     makes_locks: OnceLock<bool>,
     /// `Object[]`.
     references: ClassIndex,
+    /// `java.lang.String`.
+    string: ClassIndex,
+    /// Arrays of primitive values, in the order of their codes.
+    arrays: [ClassIndex; 8],
 }
 
 impl ClassObjects {
@@ -48,13 +53,24 @@ impl ClassObjects {
     /// What the VM refuses; no exception is pending any more.
     fn find(core: &Core, jni: Jni) -> Result<ClassObjects, String> {
         let classes = &core.jvm.classes;
+        let mut arrays = [ClassIndex(0); 8];
+        let names = [c"[Z", c"[C", c"[F", c"[D", c"[B", c"[S", c"[I", c"[J"];
+        for (array, name) in arrays.iter_mut().zip(names) {
+            *array = classes.find(jni, name)?;
+        }
         Ok(ClassObjects {
             class: classes.find(jni, c"java/lang/Class")?,
-            lock: classes.find(jni, c"[I")?,
             lock_bytes: core.layout(ArrayCode::INT).map_or(0, |layout| layout.bytes(0)),
             makes_locks: OnceLock::new(),
             references: classes.find(jni, c"[Ljava/lang/Object;")?,
+            string: classes.find(jni, c"java/lang/String")?,
+            arrays,
         })
+    }
+
+    /// The class of arrays with that code.
+    fn array(&self, code: ArrayCode) -> ClassIndex {
+        self.arrays[usize::from(code.0 - ArrayCode::BOOLEAN.0)]
     }
 
     /// Whether a lock was made, where so many bytes were allocated beside the class. The first class beside which nothing else
@@ -108,7 +124,7 @@ impl VmAllocations {
                 let Some(objects) = self.classes.get() else { return };
                 here.count_vm_object(objects.class, None, size as u64);
                 if objects.has_lock(beside) {
-                    here.count_vm_object(objects.lock, None, objects.lock_bytes);
+                    here.count_vm_object(objects.array(ArrayCode::INT), None, objects.lock_bytes);
                 }
             });
         }
@@ -142,6 +158,45 @@ impl VmAllocations {
         let class = unsafe { core.jvm.classes.resolve(jni, class) }?;
         if self.is_made_in(core, &method, class) {
             here.count_vm_object(class, Some(method.location), bytes);
+        }
+        Ok(())
+    }
+
+    /// Counts what native code made by JNI on the current thread, and the array of a string if that many bytes were allocated `together`.
+    ///
+    /// # Errors
+    /// What the VM refuses.
+    ///
+    /// # Safety
+    /// `object` is a live reference, and no exception is pending.
+    pub(super) unsafe fn native_code_made(
+        &self,
+        here: &mut Here<'_>,
+        object: jobject,
+        kind: Kind,
+        together: Option<u64>,
+    ) -> jvmti::Result<()> {
+        let (core, jni) = (here.core, here.jni);
+        let Some(objects) = self.classes.get() else { return Ok(()) };
+        // None on a thread that runs no Java code.
+        let method = allocating_method(core, jni, &mut here.state.allocating_methods)?;
+        let location = method.map(|method| method.location);
+        // SAFETY: by the caller's promise.
+        let bytes = unsafe { core.jvm.env.get_object_size(object) }? as u64;
+        let class = match kind {
+            Kind::Array(array) => objects.array(array),
+            Kind::String => objects.string,
+            // SAFETY: as above; a local reference, deleted at once.
+            Kind::Object => unsafe {
+                let class = jni.get_object_class(object);
+                let found = core.jvm.classes.resolve(jni, class);
+                jni.delete_local_ref(class);
+                found?
+            },
+        };
+        here.count_vm_object(class, location, bytes);
+        if let Some(characters) = together.and_then(|together| together.checked_sub(bytes)).filter(|&bytes| bytes > 0) {
+            here.count_vm_object(objects.array(ArrayCode::BYTE), location, characters);
         }
         Ok(())
     }
