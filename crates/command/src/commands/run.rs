@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
     /// Write an HTML report beside each trace (see `martini report`)
     #[arg(long)]
     report: bool,
-    /// Fail (status 125) if a trace covers less than this share of the bytes the JVM accounts for, or if its coverage is unknown
+    /// Fail (status 125) if a trace misses more of the bytes the JVM accounts for, beyond what the VM allocates itself, or if its coverage is unknown
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
     /// Rows in the summary table, 0 for all [default: what fits in ten lines]

@@ -103,11 +103,13 @@ fn unknown(coverage: &Coverage) -> String {
 
 /// The sentence for a trace that is less complete than required; `None` if it is complete enough.
 pub(crate) fn shortfall(coverage: &Coverage, required: f64) -> Option<String> {
-    match coverage.seen() {
-        Some(seen) if seen.percent() >= required => None,
-        Some(seen) => Some(format!(
-            "{} of what the JVM accounted for is in the trace, but --require-exact asks for {required} %",
-            percent(seen)
+    match coverage.has(required) {
+        Some(true) => None,
+        Some(false) => Some(format!(
+            "{} of what the JVM accounted for is missing, and the VM's own allocations explain only {} of it; \
+             --require-exact asks for {required} % of the rest",
+            bytes(coverage.missing),
+            bytes(coverage.of_the_vm())
         )),
         None => {
             let reason = coverage.why_unknown.as_ref().map(reason).unwrap_or_default();
@@ -228,9 +230,11 @@ mod tests {
 
     #[test]
     fn too_little_and_unknown_are_both_a_shortfall() {
-        assert_eq!(shortfall(&coverage(999, 1000), 99.9), None);
-        let short = shortfall(&coverage(998, 1000), 99.9).unwrap();
-        assert_eq!(short, "99.80 % of what the JVM accounted for is in the trace, but --require-exact asks for 99.9 %");
+        assert_eq!(shortfall(&coverage(999_000, 1_000_000), 99.9), None);
+        let short = shortfall(&coverage(900_000, 1_000_000), 99.9).unwrap();
+        let expected = "97.7 KiB of what the JVM accounted for is missing, and the VM's own allocations explain only 64.0 KiB of it; \
+                        --require-exact asks for 99.9 % of the rest";
+        assert_eq!(short, expected);
         let mut unknown = coverage(1000, 1000);
         unknown.mark_unknown(WhyUnknown::CutOff);
         let short = shortfall(&unknown, 50.0).unwrap();
