@@ -377,7 +377,7 @@ fn switched_off_it_starts_the_program_and_nothing_else() {
     }
     let ended = end(place.run(&["--require-exact", "90", &java, "-version"]).env("MARTINI_OFF", "1"));
     assert_eq!(ended.status, 125);
-    assert!(ended.err.starts_with("martini: MARTINI_OFF is set, so the program is not profiled\n"), "{}", ended.err);
+    assert!(ended.err.starts_with("martini: the program is not profiled: MARTINI_OFF is set\n"), "{}", ended.err);
     assert!(place.traces().is_empty());
 }
 

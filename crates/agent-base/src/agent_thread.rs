@@ -1,12 +1,13 @@
 //! Threads of the agent's own inside the VM. The VM hides them from the program and from debuggers, which cannot suspend them.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jvmti::jni_sys::{JNIEnv, jobject, jvalue};
 use jvmti::sys::{JVMTI_THREAD_NORM_PRIORITY, JVMTI_THREAD_STATE_TERMINATED, jvmtiEnv, jvmtiStartFunction};
-use jvmti::{Env, Jni, SharedRef};
+use jvmti::{Env, Jni, SharedRef, Vm};
 
 use super::mutex::Mutex;
 use super::native_thread::OwnTask;
@@ -19,6 +20,31 @@ static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 /// Those that have ended, whose references somebody may have taken out of the list before.
 static REMOVED: Mutex<Vec<SharedRef>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// The current thread is a native one of the agent's that attaches to the VM, or has.
+    static ATTACHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Attaches the current thread to the VM as one of the agent's own: a native thread that the agent has started, and that stays
+/// attached until the process ends.
+///
+/// # Errors
+/// The VM attaches no thread any more.
+pub fn attach(vm: Vm, env: Env, name: &CStr) -> Result<Jni, String> {
+    // The VM reports its start before anybody can have a reference to it.
+    ATTACHED.set(true);
+    let jni = vm.attach_current_thread_as_daemon(name).map_err(|error| error.to_string())?;
+    let thread = env.get_current_thread().map_err(|error| error.to_string())?;
+    // SAFETY: a live reference to the thread.
+    OWN.lock().push(SharedRef(unsafe { jni.new_global_ref(thread) }));
+    Ok(jni)
+}
+
+/// Whether the current thread is one that was attached so.
+pub fn is_attached() -> bool {
+    ATTACHED.get()
+}
 
 /// Whether a thread is one of the agent's own.
 ///

@@ -20,8 +20,9 @@ pub fn kept<T>(body: impl FnOnce() -> T) -> (T, Vec<String>) {
 
 /// Writes one line to standard error, since standard output is the program's; or keeps it for whoever asked for it ([`kept`]).
 pub fn message(text: &str) {
-    let is_kept = KEPT.with_borrow_mut(|kept| kept.as_mut().map(|kept| kept.push(text.to_owned())).is_some());
-    if is_kept {
+    // A thread that has called `exit` keeps nothing any more.
+    let is_kept = KEPT.try_with(|kept| kept.borrow_mut().as_mut().map(|kept| kept.push(text.to_owned())).is_some());
+    if is_kept == Ok(true) {
         return;
     }
     let mut ready = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };

@@ -47,9 +47,21 @@ impl Hotspot {
         unsafe { bool_flag(c"CheckJNICalls") }.unwrap_or(false)
     }
 
+    /// Whether the VM exits at the first `OutOfMemoryError`, and does not crash.
+    pub fn exits_on_out_of_memory(&self) -> bool {
+        // SAFETY: HotSpot declares both as `bool`.
+        let is_on = |flag| unsafe { bool_flag(flag) } == Some(true);
+        is_on(c"ExitOnOutOfMemoryError") && !is_on(c"CrashOnOutOfMemoryError")
+    }
+
     /// What the command line says of an archive. Known from `Agent_OnLoad` on.
     pub fn archive_wish(&self) -> ArchiveWish {
         archive_wish()
+    }
+
+    /// Whether this VM writes an archive of classes, or the list for one, now, at its end or when somebody asks for it. Known from `Agent_OnLoad` on.
+    pub fn writes_archive(&self) -> bool {
+        writes_archive()
     }
 
     /// Whether the VM takes classes and objects out of an archive (CDS); `None` if it does not show that. Known from VMStart
@@ -98,14 +110,16 @@ unsafe fn static_word(structure: &CStr, name: &CStr) -> Option<usize> {
     (!address.is_null()).then(|| unsafe { address.cast::<usize>().read_volatile() })
 }
 
-/// Whether a product flag with a text is set; false if this VM has no such flag or does not show its flags.
+/// The text of a product flag; `None` if none is set, or if this VM has no such flag or does not show its flags.
 ///
 /// # Safety
 ///
-/// It is a flag of type `ccstr`.
-unsafe fn has_text(name: &CStr) -> bool {
+/// It is a flag of type `ccstr`, which nobody sets any more.
+unsafe fn text(name: &CStr) -> Option<&'static [u8]> {
     // SAFETY: as above; such a flag is a pointer to a text or null.
-    flag_address(name).is_some_and(|address| unsafe { !address.cast::<*const c_char>().read_volatile().is_null() })
+    let text = flag_address(name).map(|address| unsafe { address.cast::<*const c_char>().read_volatile() })?;
+    // SAFETY: by the caller's promise the text stays.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
 /// What the command line says of an archive of classes (CDS, AOT cache).
@@ -132,7 +146,7 @@ fn archive_wish() -> ArchiveWish {
     let sharing = last_option(b"-Xshare:");
     // SAFETY: HotSpot declares these flags as ccstr, and the last as bool.
     let is_flagged =
-        unsafe { texts.into_iter().any(|flag| has_text(flag)) || bool_flag(c"RequireSharedSpaces") == Some(true) };
+        unsafe { texts.into_iter().any(|flag| text(flag).is_some()) || bool_flag(c"RequireSharedSpaces") == Some(true) };
     if is_flagged || matches!(sharing, Some(b"on" | b"dump")) {
         ArchiveWish::Needed
     } else if sharing == Some(b"off") {
@@ -140,6 +154,19 @@ fn archive_wish() -> ArchiveWish {
     } else {
         ArchiveWish::Default
     }
+}
+
+fn writes_archive() -> bool {
+    let files = [c"ArchiveClassesAtExit", c"AOTCacheOutput", c"DumpLoadedClassList"];
+    // The first says on JDK 13 to 21 what `AutoCreateSharedArchive` comes to.
+    let switches = [c"DynamicDumpSharedSpaces", c"RecordDynamicDumpInfo"];
+    // SAFETY: HotSpot declares the files and the mode as ccstr, and sets none after the start; the switches are bool.
+    let is_flagged = unsafe {
+        files.into_iter().any(|flag| text(flag).is_some())
+            || matches!(text(c"AOTMode"), Some(b"record" | b"create"))
+            || switches.into_iter().any(|flag| bool_flag(flag) == Some(true))
+    };
+    is_flagged || last_option(b"-Xshare:") == Some(b"dump")
 }
 
 /// The rest of the VM's last option with that beginning. Options from files and environment variables count too.

@@ -81,6 +81,7 @@ constants! {
     /// Resource Exhaustion Flags.
     jint {
         JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP = 0x0002;
+        JVMTI_RESOURCE_EXHAUSTED_THREADS = 0x0004;
     }
     /// Success; [`Error`](crate::Error) has the errors.
     jvmtiError {

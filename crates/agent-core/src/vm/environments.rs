@@ -108,6 +108,7 @@ fn is_hotspot(name: &str) -> bool {
 /// What the VM refuses: one sentence.
 pub fn prepare(
     jvm: &Jvm,
+    hotspot: Option<&Hotspot>,
     options: &Options,
     source: AllocationSource,
     early: bool,
@@ -151,7 +152,7 @@ pub fn prepare(
     if (source.tracks_objects() || looks_at_threads) && virtual_threads::are_offered(jvm.env) {
         classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
-    if options.dump.when.out_of_memory {
+    if options.dump.when.out_of_memory || hotspot.is_some_and(Hotspot::exits_on_out_of_memory) {
         classes = classes.with(CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS);
     }
     let mut heap = jvmtiCapabilities::of(&[CAN_GENERATE_GARBAGE_COLLECTION_EVENTS]);

@@ -26,7 +26,7 @@ pub unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, t
         // SAFETY: the VM passes this thread's environment.
         let jni = unsafe { Jni::from_raw(jni) };
         // SAFETY: the VM passes a live reference to the thread.
-        if unsafe { agent_thread::is_own(jni, thread) } {
+        if agent_thread::is_attached() || unsafe { agent_thread::is_own(jni, thread) } {
             return Entry::stay();
         }
         // The recording, which is about to begin, finds it among the living.

@@ -10,6 +10,7 @@
 
 mod addresses;
 mod anchors;
+mod by_vm;
 mod complete;
 mod data;
 mod folder;
@@ -27,7 +28,7 @@ use std::time::Duration;
 
 use agent_options::request_file;
 use jvmti::jni_sys::{JNIEnv, jclass, jint};
-use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv, jvmtiEventCallbacks};
+use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv};
 use jvmti::{Jni, guard};
 
 use agent_base::agent_thread;
@@ -42,6 +43,7 @@ use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature};
 use agent_core::vm::shutdown::register_hook;
 use agent_trace::Section;
+use by_vm::DumpByVm;
 use late_classes::LateClasses;
 use progress::ThreadSteps;
 use queue::{Queue, Waited};
@@ -96,6 +98,7 @@ pub(crate) struct HeapDumps {
     barrier: AtomicU64,
     ready: Mutex<Vec<DumpData>>,
     late_classes: LateClasses,
+    by_vm: DumpByVm,
     /// How far the thread that dumps had come when the writer looked last.
     seen: Mutex<ThreadSteps>,
 }
@@ -118,6 +121,7 @@ impl HeapDumps {
             barrier: AtomicU64::new(u64::MAX),
             ready: Mutex::default(),
             late_classes: LateClasses::default(),
+            by_vm: DumpByVm::default(),
             seen: Mutex::default(),
         }
     }
@@ -182,10 +186,6 @@ impl Feature for HeapDumps {
         CURRENT.set(self);
     }
 
-    fn callbacks(&self, main: &mut jvmtiEventCallbacks, _: &mut jvmtiEventCallbacks) {
-        main.ResourceExhausted = Some(resource_exhausted);
-    }
-
     fn prepare(&'static self, jni: Jni) -> Result<(), String> {
         self.core.jvm.classes.measure_arrays(jni);
         Ok(())
@@ -206,6 +206,7 @@ impl Feature for HeapDumps {
             .map_err(|e| format!("cannot start the heap dump thread: {e}"))?;
         if self.core.options.dump.when.out_of_memory {
             env.enable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED).map_err(|e| e.to_string())?;
+            self.by_vm.begin(self.core, jni);
         }
         Ok(())
     }
@@ -224,7 +225,7 @@ impl Feature for HeapDumps {
         }
     }
 
-    fn stop(&'static self, _: Jni, end: End) {
+    fn stop(&'static self, jni: Jni, end: End) {
         if end == End::Vm {
             self.queue.vm_ends();
         }
@@ -237,7 +238,7 @@ impl Feature for HeapDumps {
             self.release_writer(None);
         }
         if end.is_survived() {
-            let _ = self.core.jvm.env.disable_event(JVMTI_EVENT_RESOURCE_EXHAUSTED);
+            self.by_vm.stop(jni);
         }
     }
 
@@ -247,28 +248,16 @@ impl Feature for HeapDumps {
     }
 }
 
-/// JVMTI `ResourceExhausted`: the first time that the program exhausts the heap, waits until it is dumped. A thread inside the
-/// agent, one of the agent's own above all, neither waits nor counts: it would wait for itself.
-///
-/// # Safety
-/// Called by the VM.
-unsafe extern "system" fn resource_exhausted(
-    _: *mut jvmtiEnv,
-    _: *mut JNIEnv,
-    flags: jint,
-    _: *const std::ffi::c_void,
-    _: *const std::ffi::c_char,
-) {
-    guard(|| {
-        let Some(dumps) = CURRENT.get().filter(|dumps| dumps.core.is_reporting()) else { return };
-        if flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP as jint != 0
-            && !Entry::is_inside()
-            && !dumps.out_of_memory.swap(true, Ordering::Relaxed)
-            && dumps.queue.ask_and_wait(Reason::OutOfMemory) == Waited::GaveUp
-        {
-            message(GAVE_UP);
-        }
-    });
+/// The first time that the program exhausts the heap, waits until it is dumped. `flags` are those of JVMTI's `ResourceExhausted`.
+pub(crate) fn exhausted(flags: jint) {
+    let is_heap = flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP as jint != 0;
+    let is_wanted = |dumps: &&HeapDumps| dumps.core.is_reporting() && dumps.core.options.dump.when.out_of_memory;
+    let Some(dumps) = CURRENT.get().filter(|dumps| is_heap && is_wanted(dumps)) else { return };
+    if !dumps.out_of_memory.swap(true, Ordering::Relaxed)
+        && dumps.queue.ask_and_wait(Reason::OutOfMemory) == Waited::GaveUp
+    {
+        message(GAVE_UP);
+    }
 }
 
 /// Ends all waits when the thread ends, even by a panic.

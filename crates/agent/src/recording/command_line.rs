@@ -41,16 +41,37 @@ impl CommandLine {
 /// Variables whose words the VM or its launcher puts in front of those that were typed.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
+const DEBUGGERS: [&[u8]; 2] = [b"-agentlib:jdwp", b"-Xrunjdwp"];
+
+/// Options with which a JVM writes an archive of classes, or the list of what goes into one.
+const ARCHIVES: [&[u8]; 7] = [
+    b"-Xshare:dump",
+    b"-XX:ArchiveClassesAtExit=",
+    b"-XX:AOTCacheOutput=",
+    b"-XX:AOTMode=record",
+    b"-XX:AOTMode=create",
+    b"-XX:+RecordDynamicDumpInfo",
+    b"-XX:DumpLoadedClassList=",
+];
+
 /// Whether this JVM starts with a debugger's agent, as far as the command line and the environment show.
 pub(super) fn has_debugger() -> bool {
-    let typed = fs::read("/proc/self/cmdline").unwrap_or_default();
-    let given = VARIABLES.iter().filter_map(std::env::var_os).map(|words| words.into_vec());
-    is_debugger_among(&typed, 0) || given.into_iter().any(|words| is_debugger_among(&words, b' '))
+    has_word(&DEBUGGERS)
 }
 
-fn is_debugger_among(words: &[u8], between: u8) -> bool {
-    let is_one = |word: &[u8]| [&b"-agentlib:jdwp"[..], b"-Xrunjdwp"].iter().any(|agent| word.starts_with(agent));
-    words.split(|&byte| byte == between).any(is_one)
+/// Whether this JVM writes an archive of classes or a list for one, as far as the command line and the environment show.
+pub(super) fn writes_archive() -> bool {
+    has_word(&ARCHIVES)
+}
+
+fn has_word(beginnings: &[&[u8]]) -> bool {
+    let typed = fs::read("/proc/self/cmdline").unwrap_or_default();
+    let given = VARIABLES.iter().filter_map(std::env::var_os).map(|words| words.into_vec());
+    is_among(beginnings, &typed, 0) || given.into_iter().any(|words| is_among(beginnings, &words, b' '))
+}
+
+fn is_among(beginnings: &[&[u8]], words: &[u8], between: u8) -> bool {
+    words.split(|&byte| byte == between).any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)))
 }
 
 #[cfg(test)]
@@ -59,9 +80,9 @@ mod tests {
 
     #[test]
     fn debuggers_are_seen() {
-        assert!(is_debugger_among(b"java\0-agentlib:jdwp=transport=dt_socket,server=y\0Main\0", 0));
-        assert!(is_debugger_among(b"-Xmx1g -Xrunjdwp:server=y", b' '));
-        assert!(!is_debugger_among(b"java\0-jar\0jdwp.jar\0", 0));
+        assert!(is_among(&DEBUGGERS, b"java\0-agentlib:jdwp=transport=dt_socket,server=y\0Main\0", 0));
+        assert!(is_among(&DEBUGGERS, b"-Xmx1g -Xrunjdwp:server=y", b' '));
+        assert!(!is_among(&DEBUGGERS, b"java\0-jar\0jdwp.jar\0", 0));
     }
 
     #[test]

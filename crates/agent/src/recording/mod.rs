@@ -9,7 +9,9 @@ mod command_line;
 mod control;
 mod copies;
 mod ending;
+mod native_exit;
 mod native_memory;
+mod out_of_memory;
 mod outputs;
 mod phases;
 mod refusal;
@@ -61,12 +63,16 @@ use agent_trace::Section;
 use ending::Ending;
 use hotspot::Hotspot;
 use hotspot::safe_mode::SafeMode;
+use out_of_memory::OutOfMemoryExit;
 use outputs::Outputs;
 use refusal::Refusal;
 use writer_thread::WriterThread;
 
 /// The end of a recording waits for dead objects; if none is delivered for so long, it continues.
 const MAX_WAIT_WITHOUT_DEATHS: Duration = Duration::from_secs(5);
+
+const WRITES_ARCHIVE: &str = "it writes an archive of classes (CDS or AOT cache) or a list for one, which must hold nothing of a profiler; \
+                              profile a JVM that only uses the archive";
 
 /// The events that every recording needs; the first three come once.
 const THREAD_EVENTS: [jvmtiEvent; 3] = [JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_CLASS_PREPARE];
@@ -93,6 +99,7 @@ pub(super) struct Recording {
     writer: Mutex<Option<WriterThread>>,
     /// Flags of the VM that were set, and what they were.
     flags: Vec<(&'static CStr, bool)>,
+    exit: OutOfMemoryExit,
     ending: Ending,
 }
 
@@ -121,10 +128,15 @@ impl Recording {
     /// Why there is none. The JVM is as it was then, and so are files.
     pub(super) fn open(vm: Vm, options: Options, begins: RecordingStart) -> Result<&'static Recording, Refusal> {
         let jvm = jvm(vm).map_err(|error| error.to_string())?;
+        let hotspot = jvm.hotspot(SafeMode::now(options.internals, jvm.java));
+        // Its archive is to be the one that it writes without agent, and HotSpot crashes over classes that were rewritten meanwhile.
+        if hotspot.map_or_else(command_line::writes_archive, Hotspot::writes_archive) {
+            return Err(Refusal::Circumstances(WRITES_ARCHIVE.into()));
+        }
         // Files first: what they may refuse needs nothing of the JVM.
         let outputs = Outputs::open(&options)?;
         let files = outputs.files();
-        Recording::make(jvm, options, outputs, begins).map_err(|problem| {
+        Recording::make(jvm, options, outputs, begins).inspect(|_| native_exit::watch()).map_err(|problem| {
             // Nobody is to take them for what was recorded.
             files.iter().for_each(|file| drop(fs::remove_file(file)));
             Refusal::Circumstances(problem)
@@ -148,7 +160,7 @@ impl Recording {
         let is_late = begins == RecordingStart::Attached;
         let rewrites_early = !is_late && environments::rewrites_early(jvm, hotspot, source, &options);
         let interval = source.is_by_vm_event().then_some(heap_events::INTERVAL);
-        let tags = environments::prepare(jvm, &options, source, rewrites_early, interval)?;
+        let tags = environments::prepare(jvm, hotspot, &options, source, rewrites_early, interval)?;
         let sampling = SamplingInterval::new();
         sampling.ask(Asker::Callers, options.callers_bytes, |_| ());
         sampling.ask(Asker::Sampled, options.sampled_bytes, |_| ());
@@ -243,7 +255,7 @@ impl Recording {
         })?;
         let writer = Mutex::new(Some(writer));
         let (changed, prepared) = (Mutex::default(), OnceLock::new());
-        let ending = Ending::default();
+        let (exit, ending) = Default::default();
         Ok(Recording {
             core,
             instrumentation,
@@ -256,6 +268,7 @@ impl Recording {
             prepared,
             writer,
             flags,
+            exit,
             ending,
         })
     }
@@ -433,6 +446,7 @@ impl Recording {
         {
             core.find_stack_layout(jni);
         }
+        self.exit.take_over(core)?;
         core.features().try_for_each(|feature| feature.begin(jni))?;
         env.enable_events(&THREAD_EVENTS).map_err(|e| e.to_string())?;
         if core.follows_virtual_threads() {
@@ -450,6 +464,7 @@ impl Recording {
     /// Ends the recording: reports what is left, and has the end of the trace written.
     pub(super) fn end(&self, jni: Jni, end: End) {
         let core = self.core;
+        self.exit.give_back(core);
         Entry::go_on(core);
         if core.is_reporting() {
             while let Some(feature) = core.features().nth(self.ending.next_feature()) {
@@ -483,7 +498,7 @@ impl Recording {
                 virtual_threads::disable(core.jvm.env);
             }
             core.jvm.env.disable_events(&THREAD_EVENTS);
-            core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
+            core.jvm.env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_RESOURCE_EXHAUSTED]);
             core.tags.envs()[0].disable_events(&COLLECTION_EVENTS);
             core.weak_refs.end(jni);
         }
@@ -565,6 +580,7 @@ fn set_callbacks(core: &'static Core) -> Result<(), String> {
         VMStart: Some(phases::vm_start),
         VMInit: Some(phases::vm_init),
         VMDeath: Some(phases::vm_death),
+        ResourceExhausted: Some(out_of_memory::resource_exhausted),
         ClassFileLoadHook: Some(class_file_load_hook),
         ClassLoad: Some(class_load),
         ClassPrepare: Some(threads::class_prepare),

@@ -96,23 +96,25 @@ pub(super) unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv,
 /// # Safety
 /// Called by the VM.
 pub(super) unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
-    guard(|| {
-        // SAFETY: the VM passes this thread's environment.
-        let jni = unsafe { Jni::from_raw(jni) };
-        // Nobody gets the turn after this.
-        let turn = Turn::last(LONGEST_REQUEST, |recording| recording.waits_in_vain(jni));
-        let recording = match &turn {
-            Ok(turn) => turn.running(),
-            Err(NoTurn::Stuck(recording)) => Some(*recording),
-            Err(NoTurn::Late) => {
-                if running::running().is_some() {
-                    message(NO_END);
-                }
-                None
+    // SAFETY: the VM passes this thread's environment.
+    guard(|| end_with_vm(unsafe { Jni::from_raw(jni) }));
+}
+
+/// The VM ends, or the process does: nobody begins or ends a recording after this.
+pub(super) fn end_with_vm(jni: Jni) {
+    // Nobody gets the turn after this.
+    let turn = Turn::last(LONGEST_REQUEST, |recording| recording.waits_in_vain(jni));
+    let recording = match &turn {
+        Ok(turn) => turn.running(),
+        Err(NoTurn::Stuck(recording)) => Some(*recording),
+        Err(NoTurn::Late) => {
+            if running::running().is_some() {
+                message(NO_END);
             }
-        };
-        if let Some(recording) = recording {
-            recording.end(jni, End::Vm);
+            None
         }
-    });
+    };
+    if let Some(recording) = recording {
+        recording.end(jni, End::Vm);
+    }
 }

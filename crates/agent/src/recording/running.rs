@@ -102,6 +102,12 @@ pub(super) fn running() -> Option<&'static Recording> {
     STATE.lock().running
 }
 
+/// The recording that runs, unless the VM ends it already.
+pub(super) fn not_ended() -> Option<&'static Recording> {
+    let state = STATE.lock();
+    state.running.filter(|_| !state.has_ended)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

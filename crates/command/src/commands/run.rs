@@ -12,6 +12,7 @@ use crate::commands::selection::whole_number;
 use crate::commands::summary::summarize;
 use crate::exit::{self, FAILED, Failure};
 use crate::input::trace_end;
+use crate::launch::archives::Archive;
 use crate::launch::growth::Growth;
 use crate::launch::injection::{self, Injected, Injection};
 use crate::launch::options::AgentOptions;
@@ -100,9 +101,27 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let (program, program_arguments) = arguments.command.split_first().expect("a command is required");
+    let unprofiled = |command: Command, why: &str| run_unprofiled(arguments, command, why);
     if agent_options::is_switched_off() {
-        return run_unprofiled(arguments, program, program_arguments);
+        let mut command = Command::new(program);
+        command.args(program_arguments);
+        return unprofiled(command, &format!("{} is set", agent_options::OFF));
     }
+    let is_java = Injection::of(program) == Injection::Argument;
+    let archive = if is_java { Archive::of(program_arguments) } else { Archive::Used };
+    let program_arguments = match &archive {
+        Archive::Used => program_arguments,
+        Archive::Renewed(changed) => {
+            if !arguments.quiet {
+                eprintln!("martini: the JVM does not renew its archive of classes beside an agent; it uses what is there");
+            }
+            changed
+        }
+        Archive::Written(option) => {
+            let why = format!("{option} has the JVM write an archive of classes or a list for one, which must hold nothing of a profiler");
+            return unprofiled(injection::without_agent(program, program_arguments), &why);
+        }
+    };
     if arguments.report && Path::new(program).extension().is_some_and(|extension| extension == "html") {
         let page = Path::new(program).display();
         anyhow::bail!(
@@ -173,15 +192,15 @@ fn value_for_program(error: anyhow::Error, agent: &AgentOptions, program: &OsStr
     }
 }
 
-/// With `MARTINI_OFF` the agent would do nothing, so it is not there.
-fn run_unprofiled(arguments: &Arguments, program: &OsStr, program_arguments: &[OsString]) -> anyhow::Result<u8> {
+/// The agent would do nothing, or the program would not run.
+fn run_unprofiled(arguments: &Arguments, mut command: Command, why: &str) -> anyhow::Result<u8> {
     if !arguments.quiet {
-        eprintln!("martini: {} is set, so the program is not profiled", agent_options::OFF);
+        eprintln!("martini: the program is not profiled: {why}");
     }
-    let status = supervise::run(Command::new(program).args(program_arguments))?;
+    let status = supervise::run(&mut command)?;
     match arguments.require_exact {
         Some(required) if status == exit::OK => {
-            eprintln!("martini: --require-exact needs {required} %, but {} is set", agent_options::OFF);
+            eprintln!("martini: --require-exact needs {required} %, but the program was not profiled: {why}");
             Ok(exit::INEXACT)
         }
         _ => Ok(status),

@@ -61,11 +61,7 @@ pub(crate) fn command(program: &OsStr, arguments: &[OsString], injected: &Inject
     match Injection::of(program) {
         Injection::Argument => {
             command.arg(agent_argument).args(flags).args(arguments);
-            match others {
-                Some(others) if others.is_empty() => drop(command.env_remove(TOOL_OPTIONS)),
-                Some(others) => drop(command.env(TOOL_OPTIONS, others)),
-                None => {}
-            }
+            leave(&mut command, others);
         }
         Injection::Environment => {
             command.args(arguments);
@@ -75,6 +71,22 @@ pub(crate) fn command(program: &OsStr, arguments: &[OsString], injected: &Inject
         }
     }
     command
+}
+
+/// The command that runs `program` with `arguments` and no agent of Martini's.
+pub(crate) fn without_agent(program: &OsStr, arguments: &[OsString]) -> Command {
+    let mut command = Command::new(program);
+    leave(command.args(arguments), inherited());
+    command
+}
+
+/// Leaves `others` in `JAVA_TOOL_OPTIONS`, if something is to be taken out.
+fn leave(command: &mut Command, others: Option<OsString>) {
+    match others {
+        Some(others) if others.is_empty() => drop(command.env_remove(TOOL_OPTIONS)),
+        Some(others) => drop(command.env(TOOL_OPTIONS, others)),
+        None => {}
+    }
 }
 
 /// If an agent of Martini's is in `JAVA_TOOL_OPTIONS` already, as in a program under `martini run`: what else is there.

@@ -1,5 +1,6 @@
 //! Running a program under the agent: finding the JDK and the library, starting, supervising, and what is left behind.
 
+pub(crate) mod archives;
 pub(crate) mod carried;
 pub(crate) mod elf;
 pub(crate) mod glibc;
