@@ -15,6 +15,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(with_fewer_signals_it_listens_from_its_start);
     suite.each_jdk(without_agents);
     suite.each_jdk(by_the_agent);
+    suite.each_jdk(that_writes_a_list_for_an_archive);
     suite.any_jdk(stopped);
     suite.once(no_jvm);
     let name = "refused::java8".to_owned();
@@ -57,6 +58,15 @@ fn by_the_agent(jdk: &'static Jdk) {
     let mut program = java::program(jdk, &["-Xmx128m"], "busy.Main", &[]);
     let busy = Busy::start(program.env("MARTINI_OFF", "1"));
     busy.martini("attach", &["--duration", "1s"]).refused("this JVM was started with MARTINI_OFF=1");
+    busy.end();
+}
+
+/// What it writes at its end is to be what it is without us.
+fn that_writes_a_list_for_an_archive(jdk: &'static Jdk) {
+    let folder = Workdir::new();
+    let flag = format!("-XX:DumpLoadedClassList={}", folder.join("classes.txt").display());
+    let busy = Busy::on(jdk, &[&flag]);
+    busy.martini("attach", &["--duration", "1s"]).refused("writes an archive of classes");
     busy.end();
 }
 

@@ -152,7 +152,7 @@ fn both_work(jdk: &Jdk, agent: Agent, jar: PathBuf, first: First, heap: Heap) {
 const MODES: [Heap; 3] = [Heap::Counts, Heap::Events, Heap::Vm];
 
 /// The program in a jar, since the JVM makes no archive of classes in folders.
-fn jar(folder: &Path) -> PathBuf {
+pub(crate) fn jar(folder: &Path) -> PathBuf {
     let jar = folder.join("endings.jar");
     let classes = env::split_paths(java::class_path()).find(|path| path.join("endings").is_dir());
     let classes = classes.expect("one folder has the program");

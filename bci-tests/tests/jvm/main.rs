@@ -1,5 +1,6 @@
 //! The agent inside the JVM: how it starts, what it refuses, where it writes, how it ends, and that rewritten classes are accepted.
 
+mod archives;
 mod beside;
 mod each_collector;
 mod exit;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         seen::tests,
         exit::tests,
         each_collector::tests,
+        archives::tests,
         beside::tests,
         names::tests,
         outputs::tests,

@@ -1,10 +1,12 @@
 package endings;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A small program that ends in the way its first argument says: {@code return}, {@code exit}, {@code halt},
- * {@code throw}, {@code daemons}, or {@code never}.
+ * {@code throw}, {@code daemons}, {@code never}, in native code, or without memory.
  */
 public final class Main {
     static class Cell {
@@ -16,6 +18,11 @@ public final class Main {
     }
 
     static volatile Cell sink;
+
+    static final List<Object> kept = new ArrayList<>();
+
+    /** What the library does that the property {@code library} names. */
+    static native void nativeEnd(int way);
 
     private Main() {}
 
@@ -38,6 +45,31 @@ public final class Main {
                 break;
             case "throw":
                 throw new IllegalStateException("thrown on purpose");
+            case "native":
+                endNatively(args);
+                break;
+            case "native_elsewhere":
+                allocateForEver(true);
+                Thread thread = new Thread(() -> endNatively(args));
+                thread.start();
+                thread.join();
+                break;
+            case "fill":
+                fill();
+                break;
+            case "fill_elsewhere":
+                allocateForEver(true);
+                new Thread(Main::fill).start();
+                break;
+            case "array":
+                kept.add(new long[Integer.MAX_VALUE]);
+                break;
+            case "thread":
+                noThread();
+                break;
+            case "overflow":
+                overflow(0);
+                break;
             case "daemons":
                 allocateForEver(true);
                 Thread.sleep(50);
@@ -49,6 +81,31 @@ public final class Main {
             default:
                 throw new IllegalArgumentException("unknown ending " + args[0]);
         }
+    }
+
+    private static void endNatively(String[] args) {
+        System.load(System.getProperty("library"));
+        nativeEnd(Integer.parseInt(args[1]));
+        System.out.println("went on");
+    }
+
+    private static void fill() {
+        while (true) {
+            kept.add(new byte[100]);
+        }
+    }
+
+    /** The system has no room for the stack of a thread; the program goes on. */
+    private static void noThread() {
+        try {
+            new Thread(null, () -> {}, "large", 1L << 46).start();
+        } catch (OutOfMemoryError error) {
+            System.out.println("no thread");
+        }
+    }
+
+    private static int overflow(int depth) {
+        return overflow(depth + 1) + 1;
     }
 
     private static void allocateForEver(boolean daemon) {

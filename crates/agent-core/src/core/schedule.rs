@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use agent_base::clock::thread_cpu_nanos;
 
-/// When what was counted so far is written: at first each `every`, later after a tenth of the time run so far, so that the trace of a long
+/// Parts of the first `every` after which the first one is written: a JVM that is killed early leaves numbers, too.
+pub const FIRST_PART: u32 = 8;
+
+/// When what was counted so far is written: at first after ever longer parts of `every`, then each `every`, later after a tenth of the time run so far, so that the trace of a long
 /// run stays small; in each case not before a hundred times what the last one took, as with many threads.
 #[derive(Debug)]
 pub struct Schedule {
@@ -22,7 +25,9 @@ impl Schedule {
     }
 
     fn next(&self) -> Instant {
-        self.last + self.every.max((self.last - self.begun) / 10).max(self.took * 100)
+        let age = self.last - self.begun;
+        let usual = age.clamp(self.every / FIRST_PART, self.every);
+        self.last + usual.max(age / 10).max(self.took * 100)
     }
 
     /// Whether the next one is due, which begins now.
@@ -51,8 +56,10 @@ mod tests {
         let (minute, begin) = (Duration::from_secs(60), Instant::now());
         assert!(Schedule::begin(Duration::ZERO, begin).is_none());
         let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
-        assert!(!schedule.is_due(begin + minute - TICK));
-        assert!(schedule.is_due(begin + minute) && !schedule.is_due(begin + minute));
+        for part in [8, 4, 2, 1] {
+            assert!(!schedule.is_due(begin + minute / part - TICK));
+            assert!(schedule.is_due(begin + minute / part) && !schedule.is_due(begin + minute / part));
+        }
         // One that takes a second is followed by the next after a hundred.
         schedule.took = Duration::from_secs(1);
         assert!(!schedule.is_due(begin + minute * 2) && schedule.is_due(begin + minute + schedule.took * 100));

@@ -1,7 +1,7 @@
 //! The agent's own thread: what is done after each collection, and each second.
 
 use std::ffi::c_void;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jvmti::jni_sys::JNIEnv;
 use jvmti::sys::jvmtiEnv;
@@ -10,11 +10,12 @@ use jvmti::{HeapRoom, Jni, guard};
 use agent_base::ids::GcNumber;
 use agent_core::core::Core;
 use agent_core::core::context::Entry;
+use agent_core::core::schedule::FIRST_PART;
 use agent_core::instrument::Instrumentation;
 use hotspot::Hotspot;
 use hotspot::object_addresses::may_be_cleared;
 
-/// How often features are called to check the time and requests.
+/// How often features are called to check the time and requests; at first more often, for the first of what they write regularly.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Finds dead objects after each collection; at the start rewrites its half of the classes.
@@ -29,12 +30,14 @@ pub(super) unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         Entry::stay();
         instrumentation.share(jni);
         let mut seen = GcNumber(0);
-        let tick = core.features().any(|feature| feature.wants_ticks()).then_some(TICK);
+        let begun = Instant::now();
+        let ticks = core.features().any(|feature| feature.wants_ticks());
+        let tick = || ticks.then(|| if begun.elapsed() < TICK { TICK / FIRST_PART } else { TICK });
         // Its check reads each reference as if the object were used, so with ZGC, which marks meanwhile, no object would ever die.
         let is_checked = core.hotspot.is_some_and(Hotspot::checks_jni);
         // SAFETY: who calls it has not deleted the reference.
         let may_be_dead = |weak| !is_checked || unsafe { may_be_cleared(weak) };
-        while let Some(number) = core.collections.wait_for_finish(seen, tick) {
+        while let Some(number) = core.collections.wait_for_finish(seen, tick()) {
             if number != seen {
                 // Before anything else: what is allocated meanwhile counts too.
                 core.collections.measure(number, HeapRoom::now(jni));

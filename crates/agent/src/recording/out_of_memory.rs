@@ -59,7 +59,11 @@ fn set_flag(hotspot: &Hotspot, value: bool) {
     unsafe { hotspot.set_bool_flag(FLAG, value) };
 }
 
+/// A thread exits.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
+    /// It is this one.
     static IS_EXITING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -83,7 +87,8 @@ pub(super) unsafe extern "system" fn resource_exhausted(
         // The VM exits for no thread that the system has no room for.
         let is_of_threads = flags & JVMTI_RESOURCE_EXHAUSTED_THREADS as jint != 0;
         let is_ours = running::running().is_some_and(|recording| recording.exit.is_ours.load(Ordering::Relaxed));
-        if is_ours && !is_of_threads {
+        // Nor goes any thread on that has no memory once one of them exits.
+        if !is_of_threads && (is_ours || BEGUN.load(Ordering::SeqCst)) {
             // SAFETY: the VM passes this thread's environment, and a text or null.
             unsafe {
                 let what = if description.is_null() { c"" } else { CStr::from_ptr(description) };
@@ -95,12 +100,11 @@ pub(super) unsafe extern "system" fn resource_exhausted(
 
 /// Ends the recording and then the process, as the VM would have ended it.
 fn exit(jni: Jni, what: &CStr) {
-    static BEGUN: AtomicBool = AtomicBool::new(false);
-    IS_EXITING.set(true);
     while BEGUN.swap(true, Ordering::SeqCst) {
-        // For another thread, which exits.
+        // For the other thread, which exits.
         std::thread::sleep(Duration::from_secs(1));
     }
+    IS_EXITING.set(true);
     let java = running::running().map_or(0, |recording| recording.core.jvm.java);
     phases::end_with_vm(jni);
     let line = format!("Terminating due to java.lang.OutOfMemoryError: {}\n", what.to_string_lossy());
