@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use bci_tests::jdk::Jdk;
+use bci_tests::martini;
 use bci_tests::process::{self, Finished};
 use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
-use bci_tests::martini;
 
 use crate::beside::jar;
 

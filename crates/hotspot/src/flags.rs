@@ -145,8 +145,9 @@ fn archive_wish() -> ArchiveWish {
     // From JDK 19 on only the VM itself sees the flags that it sets.
     let sharing = last_option(b"-Xshare:");
     // SAFETY: HotSpot declares these flags as ccstr, and the last as bool.
-    let is_flagged =
-        unsafe { texts.into_iter().any(|flag| text(flag).is_some()) || bool_flag(c"RequireSharedSpaces") == Some(true) };
+    let is_flagged = unsafe {
+        texts.into_iter().any(|flag| text(flag).is_some()) || bool_flag(c"RequireSharedSpaces") == Some(true)
+    };
     if is_flagged || matches!(sharing, Some(b"on" | b"dump")) {
         ArchiveWish::Needed
     } else if sharing == Some(b"off") {

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use agent_base::clock::thread_cpu_nanos;
 
 /// Parts of the first `every` after which the first one is written: a JVM that is killed early leaves numbers, too.
-pub const FIRST_PART: u32 = 8;
+pub const FIRST_PART: u32 = 4;
 
-/// When what was counted so far is written: at first after ever longer parts of `every`, then each `every`, later after a tenth of the time run so far, so that the trace of a long
-/// run stays small; in each case not before a hundred times what the last one took, as with many threads.
+/// When what was counted so far is written: at first after ever longer parts of `every`, then each `every`, later after a tenth of the
+/// time run so far, so that the trace of a long run stays small; not before a hundred times what the last one took, as with many
+/// threads.
 #[derive(Debug)]
 pub struct Schedule {
     every: Duration,
@@ -27,7 +28,9 @@ impl Schedule {
     fn next(&self) -> Instant {
         let age = self.last - self.begun;
         let usual = age.clamp(self.every / FIRST_PART, self.every);
-        self.last + usual.max(age / 10).max(self.took * 100)
+        // The first takes longest, since all its names are new: the next is not to be late for that.
+        let longest_work = if age < self.every { Duration::ZERO } else { self.took * 100 };
+        self.last + usual.max(age / 10).max(longest_work)
     }
 
     /// Whether the next one is due, which begins now.
@@ -56,7 +59,7 @@ mod tests {
         let (minute, begin) = (Duration::from_secs(60), Instant::now());
         assert!(Schedule::begin(Duration::ZERO, begin).is_none());
         let mut schedule = Schedule::begin(minute, begin).expect("a schedule");
-        for part in [8, 4, 2, 1] {
+        for part in [4, 2, 1] {
             assert!(!schedule.is_due(begin + minute / part - TICK));
             assert!(schedule.is_due(begin + minute / part) && !schedule.is_due(begin + minute / part));
         }

@@ -10,7 +10,7 @@ use jvmti::{Jni, Vm, guard};
 
 use super::request::{Answer, Given, Lines, Reply, Request, Untaken};
 use super::running::Turn;
-use super::{Recording, RecordingStart, abilities, copies, jvm, status};
+use super::{Recording, RecordingStart, abilities, copies, jvm, refuse_archive, status};
 use agent_base::agent_thread;
 use agent_base::helpers::REACH;
 use agent_base::message::{kept, message};
@@ -174,6 +174,8 @@ fn start(vm: Vm, jvm: &Jvm, jni: Jni, turn: &Turn, given: &str) -> Answer {
         ));
     }
     let options = agent_options::parse(given).map_err(|error| error.to_string())?;
+    // Before a class is defined, which would be in the archive.
+    refuse_archive(jvm, &options)?;
     wait_until_found(jvm, jni)?;
     let recording =
         Recording::open(vm, options, RecordingStart::Attached).map_err(|refusal| refusal.sentence().to_owned())?;

@@ -128,11 +128,7 @@ impl Recording {
     /// Why there is none. The JVM is as it was then, and so are files.
     pub(super) fn open(vm: Vm, options: Options, begins: RecordingStart) -> Result<&'static Recording, Refusal> {
         let jvm = jvm(vm).map_err(|error| error.to_string())?;
-        let hotspot = jvm.hotspot(SafeMode::now(options.internals, jvm.java));
-        // Its archive is to be the one that it writes without agent, and HotSpot crashes over classes that were rewritten meanwhile.
-        if hotspot.map_or_else(command_line::writes_archive, Hotspot::writes_archive) {
-            return Err(Refusal::Circumstances(WRITES_ARCHIVE.into()));
-        }
+        refuse_archive(jvm, &options)?;
         // Files first: what they may refuse needs nothing of the JVM.
         let outputs = Outputs::open(&options)?;
         let files = outputs.files();
@@ -527,6 +523,19 @@ impl Recording {
             }
         }
         environments::give_back(core.jvm.env, &core.tags);
+    }
+}
+
+/// Refuses a JVM that writes an archive: it is to be the one that is written without agent, and HotSpot crashes over classes that were
+/// rewritten meanwhile.
+///
+/// # Errors
+/// It is one: a sentence.
+fn refuse_archive(jvm: &Jvm, options: &Options) -> Result<(), String> {
+    let hotspot = jvm.hotspot(SafeMode::now(options.internals, jvm.java));
+    match hotspot.map_or_else(command_line::writes_archive, Hotspot::writes_archive) {
+        true => Err(WRITES_ARCHIVE.into()),
+        false => Ok(()),
     }
 }
 

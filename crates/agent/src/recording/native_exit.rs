@@ -60,7 +60,10 @@ extern "C" fn exits() {
 
 unsafe extern "C" {
     // The unwinder of Rust's own panics.
-    safe fn _Unwind_Backtrace(each: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    safe fn _Unwind_Backtrace(
+        each: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
     fn _Unwind_GetIP(frame: *mut c_void) -> usize;
 }
 

@@ -113,12 +113,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Archive::Used => program_arguments,
         Archive::Renewed(changed) => {
             if !arguments.quiet {
-                eprintln!("martini: the JVM does not renew its archive of classes beside an agent; it uses what is there");
+                eprintln!(
+                    "martini: the JVM does not renew its archive of classes beside an agent; it uses what is there"
+                );
             }
             changed
         }
         Archive::Written(option) => {
-            let why = format!("{option} has the JVM write an archive of classes or a list for one, which must hold nothing of a profiler");
+            let why = format!(
+                "{option} has the JVM write an archive of classes or a list for one, which must hold nothing of a profiler"
+            );
             return unprofiled(injection::without_agent(program, program_arguments), &why);
         }
     };

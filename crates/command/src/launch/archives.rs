@@ -58,7 +58,8 @@ impl Archive {
     /// Of `java` with these arguments, in this process's environment.
     pub(crate) fn of(arguments: &[OsString]) -> Archive {
         let end = end_of_options(arguments);
-        let mut words: Vec<String> = VARIABLES.iter().filter_map(std::env::var_os).flat_map(|text| split(&text)).collect();
+        let mut words: Vec<String> =
+            VARIABLES.iter().filter_map(std::env::var_os).flat_map(|text| split(&text)).collect();
         for argument in &arguments[..end] {
             match argument.as_bytes().strip_prefix(b"@") {
                 Some(file) => words.extend(in_file(OsStr::from_bytes(file))),
@@ -88,7 +89,8 @@ fn end_of_options(arguments: &[OsString]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         let word = word.as_bytes();
-        let is_program = matches!(word, b"-jar" | b"-m" | b"--module") || !word.starts_with(b"-") && !word.starts_with(b"@");
+        let is_program =
+            matches!(word, b"-jar" | b"-m" | b"--module") || !word.starts_with(b"-") && !word.starts_with(b"@");
         if is_program {
             return at;
         }
@@ -153,7 +155,10 @@ mod tests {
     fn an_archive_that_would_be_made_anew_is_only_used() {
         let renewed = |words: &[&str]| Archive::Renewed(words.iter().map(OsString::from).collect());
         let missing = "-XX:SharedArchiveFile=/nowhere/a.jsa";
-        assert_eq!(of(&[RENEWING, missing, "-cp", "x", "Main", "y"]), renewed(&[RENEWING, "-cp", "x", NOT_RENEWING, "Main", "y"]));
+        assert_eq!(
+            of(&[RENEWING, missing, "-cp", "x", "Main", "y"]),
+            renewed(&[RENEWING, "-cp", "x", NOT_RENEWING, "Main", "y"])
+        );
         let there = "-XX:SharedArchiveFile=/proc/self/exe";
         assert_eq!(of(&[RENEWING, there, "Main"]), renewed(&[RENEWING, there, NOT_RENEWING, "Main"]));
     }
