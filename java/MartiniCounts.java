@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
 
@@ -17,8 +18,8 @@ import jdk.internal.vm.annotation.Stable;
  * initialiser needs no other class, and hooks do nothing until {@link #begin} is called.
  *
  * <p>The rules of {@link MartiniHeapProxy} hold: never rewritten, no constructor, nothing called but intrinsics and
- * natives, nothing thrown, no waiting, hidden. No hook is forced to be inlined: the JIT inlines hot hooks by itself, and elsewhere the inlined code
- * is larger than a call. The most frequent hooks have the name of a class file attribute, which saves one constant in each
+ * natives, nothing thrown, no waiting, hidden. Hooks that do not get the object are not forced to be inlined: the JIT inlines hot hooks by itself, and
+ * elsewhere the inlined code is larger than a call. The most frequent hooks have the name of a class file attribute, which saves one constant in each
  * class. The agent replaces {@code currentThread} by {@code currentCarrierThread} if the JVM
  * has it, so that a hundred thousand virtual threads need no more counters than the threads that carry them.
  */
@@ -37,6 +38,8 @@ public final class MartiniCounts {
     @Stable private static Unsafe U;
 
     @Stable private static long NUMBER;
+
+    @Stable private static Class<?> BOOLEAN, BYTE, CHAR, SHORT, INT, FLOAT, LONG, DOUBLE;
 
     // Sizes of arrays, as constants for the JIT: bytes in front of the elements, by the width of an element. The agent replaces
     // these numbers in the class file by header, shift and alignment, a byte each: the class may be initialised before the VM
@@ -93,6 +96,15 @@ public final class MartiniCounts {
     @Hidden
     private static void begin() {
         U = Unsafe.getUnsafe();
+        // The constants `byte.class` and so on would initialise the classes of boxes.
+        BOOLEAN = boolean[].class.getComponentType();
+        BYTE = byte[].class.getComponentType();
+        CHAR = char[].class.getComponentType();
+        SHORT = short[].class.getComponentType();
+        INT = int[].class.getComponentType();
+        FLOAT = float[].class.getComponentType();
+        LONG = long[].class.getComponentType();
+        DOUBLE = double[].class.getComponentType();
         counting = true;
     }
 
@@ -250,17 +262,17 @@ public final class MartiniCounts {
     }
 
     @Hidden
-    private static void array(long bytes, int counter) {
+    private static void arrays(long arrays, long bytes, int counter) {
         if (U == null) return;
         bytes = bytes + ALIGNMENT - 1 & -ALIGNMENT;
         long first = U.getLong(null, COUNTERS + (U.getLong(Thread.currentThread(), NUMBER) << 3 & 8 * THREADS - 8));
         if (first != 0) {
             long at = first + ((long) counter << 3);
-            U.putLong(null, at, U.getLong(null, at) + 1);
-            U.putLong(null, at + 8, U.getLong(null, at + 8) + bytes);
+            U.putLong(null, at, U.getLong(null, at) + arrays);
+            U.putLong(null, at + 8, U.getLong(null, at + 8) + arrays * bytes);
             return;
         }
-        slow(counter, bytes);
+        for (; arrays > 0; arrays--) slow(counter, bytes);
     }
 
     @DontInline
@@ -280,7 +292,7 @@ public final class MartiniCounts {
     public static void array1(int length, int counter) {
         long bytes = HEADER_1 + (long) length;
         if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        else arrays(1, bytes, counter);
     }
 
     /** An array of {@code char} or {@code short}. */
@@ -288,7 +300,7 @@ public final class MartiniCounts {
     public static void array2(int length, int counter) {
         long bytes = HEADER_2 + ((long) length << 1);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        else arrays(1, bytes, counter);
     }
 
     /** An array of {@code int} or {@code float}. */
@@ -296,7 +308,7 @@ public final class MartiniCounts {
     public static void array4(int length, int counter) {
         long bytes = HEADER_4 + ((long) length << 2);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        else arrays(1, bytes, counter);
     }
 
     /** An array of {@code long} or {@code double}. */
@@ -304,7 +316,7 @@ public final class MartiniCounts {
     public static void array8(int length, int counter) {
         long bytes = HEADER_8 + ((long) length << 3);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        else arrays(1, bytes, counter);
     }
 
     /** An array of references. */
@@ -312,7 +324,7 @@ public final class MartiniCounts {
     public static void Code(int length, int counter) {
         long bytes = HEADER_REFERENCES + ((long) length << SHIFT_REFERENCES);
         if (length < 0 || length > SMALL) large(length, bytes, counter);
-        else array(bytes, counter);
+        else arrays(1, bytes, counter);
     }
 
     @DontInline
@@ -327,86 +339,161 @@ public final class MartiniCounts {
         }
     }
 
+    // Hooks that get the object. The JIT removes no object that is an argument of a call that it keeps, even if the call never runs. So
+    // these are forced to be inlined, and pass on the class and the size only.
+
+    /** The bytes of an array, not aligned; 0 for what is no array. Where the JIT knows the class, one of the lines is left. */
+    @ForceInline
     @Hidden
-    private static void arrayMade(int length, int header, int shift, int counter) {
-        array(header + ((long) length << shift), counter);
+    private static long bytes(Object o) {
+        if (o instanceof byte[]) return HEADER_1 + (long) ((byte[]) o).length;
+        if (o instanceof Object[]) return HEADER_REFERENCES + ((long) ((Object[]) o).length << SHIFT_REFERENCES);
+        if (o instanceof int[]) return HEADER_4 + ((long) ((int[]) o).length << 2);
+        if (o instanceof char[]) return HEADER_2 + ((long) ((char[]) o).length << 1);
+        if (o instanceof long[]) return HEADER_8 + ((long) ((long[]) o).length << 3);
+        if (o instanceof double[]) return HEADER_8 + ((long) ((double[]) o).length << 3);
+        if (o instanceof boolean[]) return HEADER_1 + (long) ((boolean[]) o).length;
+        if (o instanceof float[]) return HEADER_4 + ((long) ((float[]) o).length << 2);
+        if (o instanceof short[]) return HEADER_2 + ((long) ((short[]) o).length << 1);
+        return 0;
     }
 
-    /** The array that multianewarray made, and the arrays in it: one pair of counters for each level. */
+    /**
+     * The array that multianewarray made, and the arrays in it: one pair of counters for each level. New arrays contain nothing else,
+     * and those of one level have the same length.
+     */
+    @ForceInline
     @Hidden
     public static void multi(Object[] a, int counter) {
-        arrayMade(a.length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
-        // New arrays contain nothing else, and those of one level have the same length.
-        for (int i = 0; i < a.length; i++) {
-            Object inner = a[i];
-            if (inner == null) return;
-            if (inner instanceof Object[]) multi((Object[]) inner, counter + 2);
-            else primitives(inner, counter + 2);
-        }
+        arrays(1, bytes(a), counter);
+        Object second = a.length == 0 ? null : a[0];
+        if (second == null) return;
+        arrays(a.length, bytes(second), counter + 2);
+        if (second instanceof Object[]) multi(a.length, (Object[]) second, counter + 4);
+    }
+
+    /** The third level and those in it. Of these the JIT removes none. */
+    @Hidden
+    private static void multi(long arrays, Object[] a, int counter) {
+        arrays *= a.length;
+        Object inner = a.length == 0 ? null : a[0];
+        if (inner == null) return;
+        arrays(arrays, bytes(inner), counter);
+        if (inner instanceof Object[]) multi(arrays, (Object[]) inner, counter + 2);
     }
 
     /** A copy of an array without references. */
+    @ForceInline
     @Hidden
     public static void primitives(Object a, int counter) {
-        if (a instanceof byte[]) arrayMade(((byte[]) a).length, HEADER_1, 0, counter);
-        else if (a instanceof int[]) arrayMade(((int[]) a).length, HEADER_4, 2, counter);
-        else if (a instanceof char[]) arrayMade(((char[]) a).length, HEADER_2, 1, counter);
-        else if (a instanceof long[]) arrayMade(((long[]) a).length, HEADER_8, 3, counter);
-        else if (a instanceof double[]) arrayMade(((double[]) a).length, HEADER_8, 3, counter);
-        else if (a instanceof boolean[]) arrayMade(((boolean[]) a).length, HEADER_1, 0, counter);
-        else if (a instanceof float[]) arrayMade(((float[]) a).length, HEADER_4, 2, counter);
-        else if (a instanceof short[]) arrayMade(((short[]) a).length, HEADER_2, 1, counter);
+        arrays(1, bytes(a), counter);
     }
 
-    /** An object whose class is known only at run time, made by a method that the JIT may replace. */
+    // The same for objects whose class is known only at run time, made by a method that the JIT may replace. Each kind has a hook of
+    // its own: HotSpot does not inline a method whose own code has become large.
+
+    /** An instance. */
+    @ForceInline
     @Hidden
     public static void Code(Object o, int site) {
-        if (o == null || !counting) return;
+        if (o != null) made(o.getClass(), 0, site);
+    }
+
+    /** An array of references. */
+    @ForceInline
+    @Hidden
+    public static void references(Object a, int site) {
+        if (a instanceof Object[]) {
+            made(a.getClass(), HEADER_REFERENCES + ((long) ((Object[]) a).length << SHIFT_REFERENCES), site);
+        }
+    }
+
+    /** An instance of that class is about to be made. */
+    @Hidden
+    public static void bare(Class<?> type, int site) {
+        if (type != null) made(type, 0, site);
+    }
+
+    /** An array of these primitives is about to be made; each class has a pair of counters. */
+    @Hidden
+    public static void uninitialized(Class<?> elements, int length, int counter) {
+        if (elements == BYTE) array1(length, counter);
+        else if (BYTE != null) others(elements, length, counter);
+    }
+
+    @Hidden
+    private static void others(Class<?> elements, int length, int counter) {
+        if (elements == BOOLEAN) array1(length, counter + 2);
+        else if (elements == CHAR) array2(length, counter + 4);
+        else if (elements == SHORT) array2(length, counter + 6);
+        else if (elements == INT) array4(length, counter + 8);
+        else if (elements == FLOAT) array4(length, counter + 10);
+        else if (elements == LONG) array8(length, counter + 12);
+        else if (elements == DOUBLE) array8(length, counter + 14);
+    }
+
+    /** An array or an instance. */
+    @ForceInline
+    @Hidden
+    public static void any(Object o, int site) {
+        if (o != null) made(o.getClass(), bytes(o), site);
+    }
+
+    /** Of an array the bytes; 0 for an instance. */
+    @Hidden
+    private static void made(Class<?> type, long bytes, int site) {
+        if (!counting) return;
         try {
-            int number = MartiniHeapProxy.number(o.getClass(), o);
+            int number = MartiniHeapProxy.number(type, null);
             if (number <= 0) return;
             long[] t = dynamic;
             long key = (long) site << 32 | number;
             int i = start(key, t.length);
             while (t[i] != key) {
                 if (t[i] == 0) {
-                    long made = counters(site, number, o.getClass());
-                    if (made != 0) {
-                        enter(key, made);
-                        countMade(o, (int) made);
-                    }
+                    newClass(key, type, bytes);
                     return;
                 }
                 i = i + 2 & t.length - 1;
             }
             U.loadFence();
-            countMade(o, (int) t[i + 1]);
+            made(bytes, (int) t[i + 1]);
         } catch (Throwable t) {
             lost++;
         }
     }
 
+    @DontInline
+    @Hidden
+    private static void newClass(long key, Class<?> type, long bytes) {
+        long made = counters((int) (key >> 32), (int) key, type);
+        if (made != 0) {
+            enter(key, made);
+            made(bytes, (int) made);
+        }
+    }
+
+    @Hidden
+    private static void made(long bytes, int counter) {
+        if (counter < 0) return;
+        if (bytes != 0) arrays(1, bytes, counter);
+        else Code(counter);
+    }
+
     /** As {@link #Code(Object, int)} for an array and the arrays in it, which are new too. */
     @Hidden
     public static void madeMulti(Object a, int site) {
-        Code(a, site);
+        any(a, site);
         if (!(a instanceof Object[])) return;
         Object[] outer = (Object[]) a;
         for (int i = 0; i < outer.length && outer[i] != null; i++) madeMulti(outer[i], site);
     }
 
     /** The array of a product, unless it is the caller's own, which was large enough. */
+    @ForceInline
     @Hidden
     public static void product(int[] product, int[] callersOwn, int counter) {
-        if (product != callersOwn) arrayMade(product.length, HEADER_4, 2, counter);
-    }
-
-    @Hidden
-    private static void countMade(Object o, int counter) {
-        if (counter < 0) return;
-        if (o instanceof Object[]) arrayMade(((Object[]) o).length, HEADER_REFERENCES, SHIFT_REFERENCES, counter);
-        else if (o.getClass().isArray()) primitives(o, counter);
-        else Code(counter);
+        if (product != callersOwn) arrays(1, bytes(product), counter);
     }
 
     @Hidden

@@ -26,8 +26,14 @@ pub enum Mode {
 /// What a call makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made<'c> {
-    /// A complete object of a class that is known when it is made.
+    /// A complete instance of a class that is known when it is made.
     Object,
+    /// An array of references, of a class that is known when it is made.
+    References,
+    /// An array of a class that is known when it is made.
+    AnyArray,
+    /// An array of the primitive class that is the call's first argument, with the length that is its second.
+    Primitives,
     /// An instance whose constructor has not run, and may run later.
     BareInstance,
     /// An array of exactly that class, which holds no references. Its static type may be `Object`.
@@ -81,7 +87,7 @@ const INTRINSICS: &[Intrinsic] = &[
         method: b"copyOf",
         descriptor: b"([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
         replaced: Replaced::Body,
-        made: Made::Object,
+        made: Made::References,
         hooked_by: BOTH,
     },
     Intrinsic {
@@ -89,7 +95,7 @@ const INTRINSICS: &[Intrinsic] = &[
         method: b"copyOfRange",
         descriptor: b"([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;",
         replaced: Replaced::Body,
-        made: Made::Object,
+        made: Made::References,
         hooked_by: BOTH,
     },
     Intrinsic {
@@ -97,7 +103,7 @@ const INTRINSICS: &[Intrinsic] = &[
         method: b"allocateUninitializedArray0",
         descriptor: CLASS_AND_LENGTH,
         replaced: Replaced::Body,
-        made: Made::Object,
+        made: Made::Primitives,
         hooked_by: BOTH,
     },
     Intrinsic {
@@ -139,7 +145,7 @@ const INTRINSICS: &[Intrinsic] = &[
         method: b"newArray",
         descriptor: CLASS_AND_LENGTH,
         replaced: Replaced::Native,
-        made: Made::Object,
+        made: Made::AnyArray,
         hooked_by: EVENTS,
     },
     Intrinsic {
@@ -147,7 +153,7 @@ const INTRINSICS: &[Intrinsic] = &[
         method: b"newInstance",
         descriptor: CLASS_AND_LENGTH,
         replaced: Replaced::Native,
-        made: Made::Object,
+        made: Made::AnyArray,
         hooked_by: COUNTS,
     },
     Intrinsic {
@@ -192,7 +198,8 @@ pub fn made_by_call<'c>(mode: Mode, opcode: u8, callee: &MemberRef<'c>) -> Optio
 fn clone_made(opcode: u8, owner: &[u8]) -> Option<Made<'_>> {
     match (opcode, owner) {
         (opcode::INVOKEVIRTUAL, [b'[', element]) if *element != b'[' => Some(Made::Array(owner)),
-        (opcode::INVOKEVIRTUAL, [b'[', ..]) | (opcode::INVOKESPECIAL, b"java/lang/Object") => Some(Made::Object),
+        (opcode::INVOKEVIRTUAL, [b'[', ..]) => Some(Made::References),
+        (opcode::INVOKESPECIAL, b"java/lang/Object") => Some(Made::Object),
         (opcode::INVOKEVIRTUAL, _) => Some(Made::Clone(owner)),
         (opcode::INVOKESPECIAL, _) => Some(Made::SuperClone(owner)),
         _ => None,
@@ -285,7 +292,7 @@ mod tests {
 
     fn events_see(opcode: u8, callee: &MemberRef<'_>) -> String {
         match made_by_call(Mode::Events, opcode, callee) {
-            Some(Made::Object | Made::Array(_)) => "object",
+            Some(Made::Object | Made::References | Made::AnyArray | Made::Primitives | Made::Array(_)) => "object",
             Some(Made::BareInstance) => "bare",
             Some(Made::Clone(_) | Made::SuperClone(_)) | None => "-",
             Some(made) => panic!("heap=events has no hook for {made:?}"),
@@ -296,7 +303,11 @@ mod tests {
     fn counts_see(opcode: u8, callee: &MemberRef<'_>) -> String {
         let text = String::from_utf8_lossy;
         match made_by_call(Mode::Counts, opcode, callee) {
-            Some(Made::Object | Made::BareInstance) => "object".to_owned(),
+            Some(Made::Object) => "object".to_owned(),
+            Some(Made::BareInstance) => "bare".to_owned(),
+            Some(Made::References) => "references".to_owned(),
+            Some(Made::AnyArray) => "array".to_owned(),
+            Some(Made::Primitives) => "primitives".to_owned(),
             Some(Made::Array(array)) => text(array).into_owned(),
             Some(Made::ArrayOfArrays) => "arrays".to_owned(),
             Some(Made::ProductOrGiven) => "product".to_owned(),
@@ -318,15 +329,15 @@ mod tests {
     /// Class, method, descriptor; what the call makes as `heap=events` and `heap=counts` see it (`-`: no hook); whether
     /// the method's own bytecode is not counted, and whether what a native makes in it is counted by its caller.
     const DECISIONS: &[(&str, &str, &str, &str, &str, bool, bool)] = &[
-        ("java/util/Arrays", "copyOf", COPY, "object", "object", true, true),
-        ("java/util/Arrays", "copyOfRange", COPY_RANGE, "object", "object", true, true),
-        (UNSAFE, "allocateUninitializedArray0", CLASS_AND_LENGTH, "object", "object", true, true),
+        ("java/util/Arrays", "copyOf", COPY, "object", "references", true, true),
+        ("java/util/Arrays", "copyOfRange", COPY_RANGE, "object", "references", true, true),
+        (UNSAFE, "allocateUninitializedArray0", CLASS_AND_LENGTH, "object", "primitives", true, true),
         ("java/lang/StringUTF16", "toBytes", "([CII)[B", "object", "[B", true, true),
         ("java/lang/StringUTF16", "newBytesFor", "(I)[B", "-", "[B", true, true),
         ("java/math/BigInteger", "implMultiplyToLen", "([II[II[I)[I", "-", "product", true, true),
-        (UNSAFE, "allocateInstance", INSTANCE, "bare", "object", false, true),
+        (UNSAFE, "allocateInstance", INSTANCE, "bare", "bare", false, true),
         (ARRAY, "newArray", CLASS_AND_LENGTH, "object", "-", false, true),
-        (ARRAY, "newInstance", CLASS_AND_LENGTH, "-", "object", false, true),
+        (ARRAY, "newInstance", CLASS_AND_LENGTH, "-", "array", false, true),
         (ARRAY, "newInstance", CLASS_AND_LENGTHS, "-", "arrays", false, true),
         (ARRAY, "multiNewArray", CLASS_AND_LENGTHS, "-", "-", false, true),
         ("java/lang/Throwable", "fillInStackTrace", "(I)Ljava/lang/Throwable;", "-", "backtrace", false, true),
@@ -369,11 +380,11 @@ mod tests {
     /// Opcode, class whose `clone` is called; what the call makes as `heap=events` and `heap=counts` see it.
     const CLONES: &[(u8, &str, &str, &str)] = &[
         (opcode::INVOKEVIRTUAL, "[I", "object", "[I"),
-        (opcode::INVOKEVIRTUAL, "[[I", "object", "object"),
-        (opcode::INVOKEVIRTUAL, "[LFoo;", "object", "object"),
+        (opcode::INVOKEVIRTUAL, "[[I", "object", "references"),
+        (opcode::INVOKEVIRTUAL, "[LFoo;", "object", "references"),
         (opcode::INVOKEVIRTUAL, "Foo", "-", "clone Foo"),
         (opcode::INVOKEVIRTUAL, "java/lang/Object", "-", "clone java/lang/Object"),
-        (opcode::INVOKEVIRTUAL, "[", "object", "object"),
+        (opcode::INVOKEVIRTUAL, "[", "object", "references"),
         (opcode::INVOKESPECIAL, "java/lang/Object", "object", "object"),
         (opcode::INVOKESPECIAL, "Foo", "-", "super Foo"),
         (opcode::INVOKESPECIAL, "[I", "-", "super [I"),

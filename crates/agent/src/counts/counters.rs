@@ -36,6 +36,8 @@ pub(crate) enum CounterKind {
     Bytes,
     /// Not a counter: a site whose classes are known only when it runs. Each class has counters of its own.
     DynamicSite,
+    /// As `DynamicSite`, where an instance of a class is about to be made, if the class has instances.
+    BareSite,
     /// As `DynamicSite`, where `clone` is called on an object of the named class, or of one below it with a `clone` of its own.
     CloneSite(NameIndex),
     /// As `DynamicSite`, where a class below the named one calls its `clone`.

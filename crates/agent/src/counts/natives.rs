@@ -108,10 +108,10 @@ fn account_ends(jni: Jni, counter: jint, number: jlong) {
 
 fn counters(jni: Jni, site: jint, number: jint, class: jclass) -> jlong {
     let mut found = None;
-    on_thread(jni, |counts, _| {
+    on_thread(jni, |counts, here| {
         let (site, class_index) = (CounterIndex(site as u32), ClassIndex((number - 1) as u32));
         // SAFETY: the VM passes a live reference.
-        found = unsafe { counts.sites.at_dynamic_site(jni, site, class_index, class) };
+        found = unsafe { counts.sites.at_dynamic_site(here, site, class_index, class) };
     });
     match found {
         Some(DynamicCounters::First(counter)) => jlong::from(counter.0),

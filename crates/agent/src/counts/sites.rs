@@ -15,10 +15,11 @@ use jvmti::jni_sys::{jclass, jmethodID, jobject};
 use jvmti::sys::{
     JVMTI_CLASS_STATUS_ERROR, JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_CLASS_STATUS_PREPARED, jvmtiFrameInfo,
 };
-use jvmti::{Allocated, Collector, HeapRoom, Jni};
+use jvmti::{Allocated, Collector, HeapRoom, Jni, SharedRef};
 use rustc_hash::FxHashMap;
 
 use super::counters::{BytecodeSite, CounterKind, Counters, NEW_INSTANCE_CALLER};
+use super::current_thread::Here;
 use super::ids::{CounterIndex, RewritingIndex};
 use super::rewritings::{Class, Part, Rewritings, is_hidden_name, no_memory};
 use super::threads::{ThreadCounts, Threads};
@@ -26,6 +27,7 @@ use crate::heap_histogram::instance_bytes;
 use agent_base::helpers::COUNTS;
 use agent_base::ids::{AllocationSite, ClassIndex, CodeLocation, ThreadIndex};
 use agent_base::mutex::Mutex;
+use agent_base::tables::classes::ClassRecord;
 use agent_core::core::Core;
 
 /// Bytes of the heap that are left to the program while counters are resolved.
@@ -124,6 +126,8 @@ pub(super) struct Sites {
     rewritings: &'static Rewritings,
     /// When all are resolved again.
     next_resolution: Mutex<Option<Instant>>,
+    /// Classes seen at sites whose classes are known only when they run, whose instances' size is not known yet.
+    unsized_classes: Mutex<Vec<SharedRef>>,
     /// There was no memory to resolve counters. Each attempt causes a collection, so there is none before the next collection.
     heap_is_full: AtomicBool,
 }
@@ -131,14 +135,15 @@ pub(super) struct Sites {
 impl Sites {
     /// None is resolved yet.
     pub(super) fn new(core: &'static Core, counters: &'static Counters, rewritings: &'static Rewritings) -> Sites {
-        let (next_resolution, heap_is_full) = Default::default();
-        Sites { core, counters, rewritings, next_resolution, heap_is_full }
+        let (next_resolution, unsized_classes, heap_is_full) = Default::default();
+        Sites { core, counters, rewritings, next_resolution, unsized_classes, heap_is_full }
     }
 
     /// Resolves the counters that are not zero: those of one thread, or of all.
     pub(super) fn resolve_counted(&self, jni: Jni, threads: &Threads, own: Option<&ThreadCounts>, phase: ResolvePhase) {
         if phase != ResolvePhase::Meanwhile || !self.heap_is_full.load(Ordering::Relaxed) {
             self.resolve_all(jni, self.counted(threads, own), phase);
+            self.find_sizes(jni, phase);
         }
     }
 
@@ -157,6 +162,7 @@ impl Sites {
         let counters = unresolved.parts.iter().flat_map(Part::range);
         self.resolve_all(jni, counters.filter_map(|counter| self.unknown(counter)).collect(), ResolvePhase::Meanwhile);
         unresolved.release(jni);
+        self.find_sizes(jni, ResolvePhase::Meanwhile);
         self.rewritings.sweep(jni);
         let begin = Instant::now();
         let is_due = self.next_resolution.lock().is_none_or(|next| begin >= next);
@@ -286,11 +292,12 @@ impl Sites {
     /// `loaded` is a live reference to that class.
     pub(super) unsafe fn at_dynamic_site(
         &self,
-        jni: Jni,
+        here: &Here<'_>,
         site: CounterIndex,
         class: ClassIndex,
         loaded: jclass,
     ) -> Option<DynamicCounters> {
+        let jni = here.jni;
         if site == NEW_INSTANCE_CALLER {
             return self.counters.subtracted(class).map(DynamicCounters::First);
         }
@@ -299,6 +306,8 @@ impl Sites {
             if !unsafe { self.makes(jni, method, site, loaded)? } {
                 return Ok(Some(DynamicCounters::CountedElsewhere));
             }
+            // SAFETY: by the caller's promise.
+            unsafe { self.expect_size(here, class, loaded) };
             let resolved = AllocationSite { class, location: Some(location) };
             Ok(self.counters.at_dynamic_site(site, resolved).map(DynamicCounters::First))
         });
@@ -306,6 +315,45 @@ impl Sites {
             self.core.count_failure("site", error);
             None
         })
+    }
+
+    /// Sees that the size of a class's instances will be known: the hook must not pass the object, or the JIT could not remove it.
+    ///
+    /// # Safety
+    /// `class` is a live reference to the class of that number.
+    unsafe fn expect_size(&self, here: &Here<'_>, index: ClassIndex, class: jclass) {
+        let jni = here.jni;
+        let is_known = |c: &ClassRecord| c.array.is_array() || c.instance_bytes() > 0;
+        if self.core.jvm.classes.get(index).is_none_or(is_known) {
+            return;
+        }
+        // SAFETY: by the caller's promise.
+        let reference = SharedRef(unsafe { jni.new_global_ref(class) });
+        if !reference.0.is_null() {
+            self.unsized_classes.lock().push(reference);
+            self.core.exclude(jni, here.carrier, || self.find_sizes(jni, ResolvePhase::Meanwhile));
+        }
+    }
+
+    /// Finds the sizes that are not known yet, of classes that are initialised by now.
+    fn find_sizes(&self, jni: Jni, phase: ResolvePhase) {
+        let mut classes = std::mem::take(&mut *self.unsized_classes.lock());
+        if classes.is_empty() {
+            return;
+        }
+        let has_room = self.may_allocate(jni, phase);
+        classes.retain(|&SharedRef(class)| {
+            // SAFETY: a live reference, deleted when it has no other use.
+            unsafe {
+                let found = if has_room { sized(self.core, jni, class, phase) } else { Ok(ClassLookup::NotReady) };
+                let is_left = phase != ResolvePhase::AfterTheEnd && matches!(found, Ok(ClassLookup::NotReady) | Err(_));
+                if !is_left {
+                    jni.delete_global_ref(class);
+                }
+                is_left
+            }
+        });
+        self.unsized_classes.lock().append(&mut classes);
     }
 
     /// Whether the site makes instances of that class itself: where `clone` is called, if that is `Object.clone`.
@@ -316,6 +364,8 @@ impl Sites {
         let (owner, by_owner) = match self.counters.get(site).map(|record| record.kind) {
             Some(CounterKind::CloneSite(owner)) => (owner, false),
             Some(CounterKind::SuperCloneSite(owner)) => (owner, true),
+            // SAFETY: by the caller's promise.
+            Some(CounterKind::BareSite) => return unsafe { has_instances(self.core, class) },
             _ => return Ok(true),
         };
         let core = self.core;
@@ -376,6 +426,20 @@ unsafe fn sized(core: &Core, jni: Jni, class: jclass, phase: ResolvePhase) -> jv
         let sized = core.jvm.classes.note_size(index, object);
         jni.delete_local_ref(object);
         sized.map(|_| ClassLookup::Class(index))
+    }
+}
+
+/// Whether a class is neither abstract nor primitive nor an array.
+///
+/// # Safety
+/// `class` is a live reference.
+unsafe fn has_instances(core: &Core, class: jclass) -> jvmti::Result<bool> {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let modifiers = core.jvm.env.get_class_modifiers(class)?;
+        let is_made = modifiers & i32::from(ABSTRACT | INTERFACE) == 0;
+        // Classes of arrays and primitives are abstract.
+        Ok(is_made && core.jvm.env.get_class_status(class)? & JVMTI_CLASS_STATUS_ERROR == 0)
     }
 }
 

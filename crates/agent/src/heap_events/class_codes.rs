@@ -20,19 +20,22 @@ const PRIMITIVE_ARRAYS: [(&CStr, u8); 8] = [
     (c"doubleArray", b'D'),
 ];
 
-/// The code of a class (explained in MartiniHeapProxy.java), by one of its instances; 0 if it is not known yet.
+/// The code of a class (explained in MartiniHeapProxy.java), by one of its instances; 0 if it is not known yet. Without an instance its
+/// size is not noted.
 ///
 /// # Errors
 /// What the VM refuses.
 ///
 /// # Safety
-/// `instance` is a live reference to an object of exactly that class.
+/// `class` is a live reference, and `instance` null or one to an object of exactly that class.
 pub(super) unsafe fn code_of(core: &Core, jni: Jni, class: jclass, instance: jobject) -> jvmti::Result<i32> {
     let classes = &core.jvm.classes;
     // SAFETY: by the caller's promise.
     let index = unsafe {
         let index = classes.resolve(jni, class)?;
-        classes.note_size(index, instance)?;
+        if !instance.is_null() {
+            classes.note_size(index, instance)?;
+        }
         index
     };
     let Some(record) = classes.get(index) else { return Ok(0) };

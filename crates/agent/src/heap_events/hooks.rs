@@ -42,7 +42,9 @@ impl Instrument for HeapHooks {
             opcode::ANEWARRAY => &self.hooks.array,
             call if CALLS.contains(&call) => {
                 match instruction.member_operand().and_then(|callee| made_by_call(Mode::Events, call, &callee)) {
-                    Some(Made::Object | Made::Array(_)) => &self.hooks.made,
+                    Some(Made::Object | Made::References | Made::AnyArray | Made::Primitives | Made::Array(_)) => {
+                        &self.hooks.made
+                    }
                     Some(Made::BareInstance) => &self.hooks.made_bare,
                     // `clone` of other classes may return what was there before; nothing else is in the table for this mode.
                     _ => return,

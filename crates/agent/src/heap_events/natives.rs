@@ -31,10 +31,10 @@ fn class_of(number: jint) -> ClassIndex {
     ClassIndex((number - 1) as u32)
 }
 
-/// The code of a class (explained in MartiniHeapProxy.java), by its first instance; 0 if it is not known yet.
+/// The code of a class (explained in MartiniHeapProxy.java), by its first instance or null; 0 if it is not known yet.
 fn class_code(jni: Jni, class: jclass, instance: jobject) -> jint {
     let Some(core) = Core::reporting() else { return 0 };
-    // SAFETY: HeapProxy passes an object and its class.
+    // SAFETY: the helper classes pass a class, and an object of it or null.
     let code = unsafe { code_of(core, jni, class, instance) };
     code.unwrap_or_else(|error| {
         core.count_failure("class", error);

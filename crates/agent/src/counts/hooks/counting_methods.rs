@@ -24,7 +24,13 @@ static ARRAY_8: StaticMethod = method("array8", "(II)V");
 static REFERENCES: StaticMethod = method(COMMON_NAME, "(II)V");
 pub(super) static MULTI: StaticMethod = method("multi", "([Ljava/lang/Object;I)V");
 pub(super) static PRIMITIVES: StaticMethod = method("primitives", "(Ljava/lang/Object;I)V");
-pub(super) static MADE: StaticMethod = method(COMMON_NAME, "(Ljava/lang/Object;I)V");
+pub(super) static INSTANCE_MADE: StaticMethod = method(COMMON_NAME, "(Ljava/lang/Object;I)V");
+pub(super) static REFERENCES_MADE: StaticMethod = method("references", "(Ljava/lang/Object;I)V");
+pub(super) static ANY_MADE: StaticMethod = method("any", "(Ljava/lang/Object;I)V");
+/// Before the call, with the class of the instance.
+pub(super) static BARE: StaticMethod = method("bare", "(Ljava/lang/Class;I)V");
+/// Before the call, with the class of the elements and the length.
+pub(super) static UNINITIALIZED: StaticMethod = method("uninitialized", "(Ljava/lang/Class;II)V");
 pub(super) static MADE_MULTI: StaticMethod = method("madeMulti", "(Ljava/lang/Object;I)V");
 pub(super) static PRODUCT: StaticMethod = method("product", "([I[II)V");
 

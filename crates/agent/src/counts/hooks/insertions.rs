@@ -2,7 +2,9 @@
 
 use classfile::{Insert, Op, StaticMethod};
 
-use super::counting_methods::{CONSTANT, INSTANCE, MADE, MULTI, PRIMITIVES, PRODUCT, VM_BEGIN, VM_END, array_method};
+use super::counting_methods::{
+    ANY_MADE, BARE, CONSTANT, INSTANCE, MULTI, PRIMITIVES, PRODUCT, UNINITIALIZED, VM_BEGIN, VM_END, array_method,
+};
 use super::site_counters::{At, SiteCounters};
 use crate::counts::constants::{ConstantIndex, Constants};
 use crate::counts::counters::CounterKind;
@@ -59,6 +61,24 @@ impl<F: Fn(&[u8]) -> bool> Insertions<'_, F> {
     pub(super) fn primitives(&mut self, at: At<'_>, descriptor: &[u8], insert: &mut Insert<'_>) {
         if let Some(counter) = self.array_counters(at, descriptor) {
             insert.after(&[Op::Dup, counter, Op::InvokeStatic(&PRIMITIVES)]);
+        }
+    }
+
+    /// An instance whose class is the call's last argument.
+    pub(super) fn bare_instance(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
+        if let Some(site) = self.sites.add(at, &[CounterKind::BareSite]) {
+            insert.before(&[Op::Dup, site, Op::InvokeStatic(&BARE)]);
+        }
+    }
+
+    /// An array of primitives whose elements' class and length are the call's last arguments: it has counters for each class.
+    pub(super) fn uninitialized(&mut self, at: At<'_>, insert: &mut Insert<'_>) {
+        let classes: [&[u8]; 8] = [b"[B", b"[Z", b"[C", b"[S", b"[I", b"[F", b"[J", b"[D"];
+        let kinds = classes.map(|class| [CounterKind::Arrays(self.sites.name(class)), CounterKind::Bytes]);
+        if classes.iter().any(|class| self.includes(&[class]))
+            && let Some(counter) = self.sites.add(at, kinds.as_flattened())
+        {
+            insert.before(&[Op::Dup2, counter, Op::InvokeStatic(&UNINITIALIZED)]);
         }
     }
 
@@ -129,5 +149,5 @@ impl<F: Fn(&[u8]) -> bool> Insertions<'_, F> {
 
 /// The same at a site that has a number of its own.
 pub(super) fn fixed_site(site: CounterIndex, insert: &mut Insert<'_>) {
-    insert.after(&[Op::Dup, Op::PushInt(site.0 as i32), Op::InvokeStatic(&MADE)]);
+    insert.after(&[Op::Dup, Op::PushInt(site.0 as i32), Op::InvokeStatic(&ANY_MADE)]);
 }

@@ -20,7 +20,10 @@ use agent_core::core::feature::ClassPhase;
 use agent_core::instrument::allocating_method::may_load_classes;
 use agent_core::instrument::intrinsics::{CALLS, Made, MethodNames, Mode, is_new_instance, made_by_call};
 use agent_core::instrument::{max_code_length, runs_once};
-use counting_methods::{COMMON_TEXTS, HIDDEN, MADE, MADE_MULTI, NATIVE_CALL, NOT_ARCHIVED, argument_method};
+use counting_methods::{
+    ANY_MADE, COMMON_TEXTS, HIDDEN, INSTANCE_MADE, MADE_MULTI, NATIVE_CALL, NOT_ARCHIVED, REFERENCES_MADE,
+    argument_method,
+};
 use insertions::{Insertions, fixed_site};
 use method_kind::MethodKind;
 use site_counters::At;
@@ -178,10 +181,18 @@ impl<F: Fn(&[u8]) -> bool> CountHooks<'_, F> {
         let Some(made) = made_by_call(Mode::Counts, opcode, callee) else { return };
         let name = |class| self.insertions.sites.name(class);
         match made {
-            Made::Object | Made::BareInstance => self.insertions.dynamic(at, CounterKind::DynamicSite, &MADE, insert),
-            Made::Clone(class) => self.insertions.dynamic(at, CounterKind::CloneSite(name(class)), &MADE, insert),
+            Made::Object => self.insertions.dynamic(at, CounterKind::DynamicSite, &INSTANCE_MADE, insert),
+            Made::BareInstance => self.insertions.bare_instance(at, insert),
+            Made::Primitives => self.insertions.uninitialized(at, insert),
+            Made::References => self.insertions.dynamic(at, CounterKind::DynamicSite, &REFERENCES_MADE, insert),
+            Made::AnyArray => self.insertions.dynamic(at, CounterKind::DynamicSite, &ANY_MADE, insert),
+            Made::Clone(class) => {
+                // Only on an `Object` may it be that of an array.
+                let made = if class == b"java/lang/Object" { &ANY_MADE } else { &INSTANCE_MADE };
+                self.insertions.dynamic(at, CounterKind::CloneSite(name(class)), made, insert)
+            }
             Made::SuperClone(class) => {
-                self.insertions.dynamic(at, CounterKind::SuperCloneSite(name(class)), &MADE, insert)
+                self.insertions.dynamic(at, CounterKind::SuperCloneSite(name(class)), &INSTANCE_MADE, insert)
             }
             Made::ArrayOfArrays => self.insertions.dynamic(at, CounterKind::DynamicSite, &MADE_MULTI, insert),
             Made::ProductOrGiven => self.insertions.product(at, insert),
