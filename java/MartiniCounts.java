@@ -440,6 +440,7 @@ public final class MartiniCounts {
     }
 
     /** Of an array the bytes; 0 for an instance. */
+    @DontInline
     @Hidden
     private static void made(Class<?> type, long bytes, int site) {
         if (!counting) return;
