@@ -6,6 +6,7 @@ mod estimates;
 mod explain;
 mod filters;
 mod heap_use;
+mod idioms;
 mod jit_and_vm;
 mod mechanisms;
 mod native_code;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         filters::tests,
         native_code::tests,
         heap_use::tests,
+        idioms::tests,
         sites::tests,
         redefined::tests,
         thread_accounts::tests,
