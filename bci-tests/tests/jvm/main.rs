@@ -9,6 +9,7 @@ mod inherited;
 mod marks;
 mod names;
 mod options;
+mod other_users;
 mod outputs;
 mod rewriting;
 mod seen;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         files::tests,
         options::tests,
         inherited::tests,
+        other_users::tests,
         marks::tests,
         stalls::tests,
     ])

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agent_options::HeapMode;
@@ -135,6 +135,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let agent = library::find(program::platform(program))?;
     let options = arguments.agent.clone().or_counts().resolve()?;
     program::check(program, &agent)?;
+    let agent = library::for_all_users(&agent).unwrap_or_else(|why| {
+        if !arguments.quiet && Injection::of(program) == Injection::Environment {
+            let place = agent.display();
+            anstream::eprintln!("martini: a JVM of another user will not start: it cannot read {place} ({why})");
+        }
+        agent
+    });
     if !arguments.quiet {
         options.without_effect.iter().for_each(|sentence| anstream::eprintln!("martini: {sentence}"));
     }
@@ -161,7 +168,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     drop(growth);
     if !arguments.quiet {
         // Our status is the program's, even if stderr is closed.
-        let _ = summaries(&outputs, arguments.top, options.heap);
+        let _ = summaries(&outputs, arguments.top, options.heap, (status != exit::OK).then_some(&agent));
     }
     if arguments.report {
         outputs.written().iter().for_each(|trace| write_report(trace, arguments.quiet));
@@ -262,8 +269,8 @@ fn with_pid(file: &str) -> String {
     }
 }
 
-/// Summarises on stderr the trace of every JVM, and says what could not be read.
-fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::Result<()> {
+/// Summarises on stderr the trace of every JVM, and says what could not be read. `blamed` is the agent of a program that failed.
+fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode, blamed: Option<&PathBuf>) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
         // A pipe or a device: its reader has the trace.
@@ -276,6 +283,14 @@ fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode) -> std::io::
             err,
             "martini: no trace was written to {place}: no JVM started with the agent, or it could not write there"
         )?;
+        if let Some(agent) = blamed {
+            let agent = agent.display();
+            writeln!(
+                err,
+                "martini: if a JVM says \"Could not find agent library\", it cannot load {agent}, as in a chroot, a \
+                 container or with another C library: run martini there, or attach to that JVM (martini attach)"
+            )?;
+        }
     }
     let mut page = Page::new(&mut err, Width::usual());
     for path in traces {

@@ -18,10 +18,28 @@ const VARIABLE: &str = "MARTINI_AGENT";
 pub(crate) fn find(program: Option<Platform>) -> anyhow::Result<PathBuf> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     if let (None, Some(carried)) = (&named, carried::fitting(program)) {
-        return checked(carried::unpack(carried)?);
+        return carried::unpack(carried);
     }
     let executable = std::env::current_exe()?;
-    look(named.as_deref(), executable.parent().unwrap_or(Path::new("/")))
+    let found = look(named.as_deref(), executable.parent().unwrap_or(Path::new("/")))?;
+    // The JVM cuts `-agentpath:PATH=OPTIONS` at the first `=`.
+    if found.as_os_str().as_encoded_bytes().contains(&b'=') {
+        return carried::unpack(&std::fs::read(found)?);
+    }
+    Ok(found)
+}
+
+/// The same agent where JVMs of all users can load it: a start script may give up its rights, and a JVM that cannot read its agent does
+/// not start. Unlike the user's own folder that place may be emptied by the system, so it serves one run.
+///
+/// # Errors
+/// There is no such place: the reason, a part of a sentence.
+pub(crate) fn for_all_users(agent: &Path) -> Result<PathBuf, String> {
+    if carried::is_open(agent).unwrap_or(false) {
+        return Ok(agent.to_owned());
+    }
+    let contents = std::fs::read(agent).map_err(|error| error.to_string())?;
+    carried::unpack_for_all(&contents)
 }
 
 fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
@@ -33,27 +51,19 @@ fn look(named: Option<&OsStr>, folder: &Path) -> anyhow::Result<PathBuf> {
                 path.display()
             );
         }
-        return checked(path);
+        return Ok(path);
     }
     // cargo puts a library beside the command when it was asked for, and into deps/ when it is only needed: the newer one is ours.
     let places = [folder.join("deps").join(NAME), folder.join(NAME)].into_iter();
     let found = places.filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)));
     if let Some((_, path)) = found.max_by_key(|(modified, _)| *modified) {
-        return checked(path);
+        return Ok(path);
     }
     bail!(
         "this command was built without the agent {NAME}, and it is not beside it in {}; build it with `cargo build \
          --release`, or set {VARIABLE} to its path",
         folder.display()
     )
-}
-
-/// The JVM cuts `-agentpath:PATH=OPTIONS` at the first `=`.
-fn checked(path: PathBuf) -> anyhow::Result<PathBuf> {
-    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
-        bail!("a JVM cannot load the agent from {}, whose path contains '='; move it", path.display());
-    }
-    Ok(path)
 }
 
 #[cfg(test)]
@@ -84,6 +94,6 @@ mod tests {
         let look = || look(Some(named.as_os_str()), Path::new("/"));
         assert!(look().unwrap_err().to_string().contains("which does not exist"));
         std::fs::write(&named, "").unwrap();
-        assert!(look().unwrap_err().to_string().contains("contains '='"));
+        assert_eq!(look().unwrap(), named);
     }
 }
