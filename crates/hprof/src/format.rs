@@ -190,6 +190,27 @@ pub(crate) mod record {
     pub(crate) const CONTROL_SETTINGS: u8 = 0x0E;
     pub(crate) const HEAP_DUMP_SEGMENT: u8 = 0x1C;
     pub(crate) const HEAP_DUMP_END: u8 = 0x2C;
+
+    /// Whether the format has records of this tag.
+    pub(crate) fn is_known(tag: u8) -> bool {
+        const KNOWN: [u8; 14] = [
+            NAME,
+            LOAD_CLASS,
+            UNLOAD_CLASS,
+            FRAME,
+            TRACE,
+            ALLOC_SITES,
+            HEAP_SUMMARY,
+            START_THREAD,
+            END_THREAD,
+            HEAP_DUMP,
+            CPU_SAMPLES,
+            CONTROL_SETTINGS,
+            HEAP_DUMP_SEGMENT,
+            HEAP_DUMP_END,
+        ];
+        KNOWN.contains(&tag)
+    }
 }
 
 /// Tags of sub-records.
@@ -207,6 +228,16 @@ pub(crate) mod sub_record {
     pub(crate) const OBJECT_ARRAY_DUMP: u8 = 0x22;
     pub(crate) const PRIMITIVE_ARRAY_DUMP: u8 = 0x23;
     pub(crate) const ROOT_UNKNOWN: u8 = 0xFF;
+
+    /// Whether the format has sub-records of this tag.
+    #[inline]
+    pub(crate) fn is_known(tag: u8) -> bool {
+        matches!(
+            tag,
+            ROOT_JNI_GLOBAL..=ROOT_THREAD_OBJECT | CLASS_DUMP..=PRIMITIVE_ARRAY_DUMP | ROOT_UNKNOWN
+        )
+    }
+
     /// What only Android's dumps have.
     pub(crate) const ANDROID: [u8; 9] = [0x89, 0x8A, 0x8B, 0x8C, 0x8D, 0x8E, 0x90, 0xC3, 0xFE];
 }

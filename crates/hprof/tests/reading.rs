@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Dump, every_record, read_all};
-use hprof::read::{ReadError, Reader};
+use hprof::read::{ReadError, Reader, Skipped};
 
 #[test]
 fn every_kind_of_record_comes_as_it_was_written() {
@@ -118,9 +118,67 @@ fn what_is_no_dump_of_hotspot_is_named() {
         heap.u1(0xFE).u4(0).id(1);
     });
     assert!(matches!(read_all(dump.bytes()), Err(ReadError::Android { at: 40, tag: 0xFE })));
+    // Nobody knows where such a sub-record ends, and the old record of a whole heap may be longer than it says.
     let mut dump = Dump::new(4);
-    dump.segment(0x1C, |heap| {
+    dump.segment(0x0C, |heap| {
         heap.u1(0x55);
     });
     assert!(matches!(read_all(dump.bytes()), Err(ReadError::Tag { at: 40, tag: 0x55, .. })));
+}
+
+/// Everything that is read, and what was stepped over.
+fn read_over(bytes: &[u8]) -> (Vec<String>, Skipped) {
+    let mut reader = Reader::new(bytes).expect("a header");
+    while reader.next_record().expect("the dump is whole").is_some() {}
+    (read_all(bytes).expect("the dump is whole"), reader.skipped())
+}
+
+#[test]
+fn records_of_unknown_kinds_are_stepped_over_wherever_they_stand() {
+    for id_size in [4, 8] {
+        let whole = every_record(id_size);
+        let expected = read_all(&whole).expect("the dump is whole");
+        let mut starts = vec![31];
+        while let Some(&at) = starts.last().filter(|&&at| at < whole.len()) {
+            starts.push(at + 9 + u32::from_be_bytes(whole[at + 5..at + 9].try_into().expect("four bytes")) as usize);
+        }
+        assert_eq!(starts.len(), 9);
+        for tag in [0x00, 0x08, 0x0F, 0x42, 0xFF] {
+            for &at in &starts {
+                // One without a body, and one that is longer than what is read at once.
+                for length in [0, 5, 3 << 20] {
+                    let mut bytes = whole.clone();
+                    let unknown = [&[tag, 1, 2, 3, 4][..], &u32::to_be_bytes(length), &vec![0xA5; length as usize]];
+                    bytes.splice(at..at, unknown.concat());
+                    let skipped = Skipped { records: 1, record_bytes: 9 + u64::from(length), ..Skipped::default() };
+                    assert_eq!(read_over(&bytes), (expected.clone(), skipped), "{tag:#x} at {at}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_segment_is_stepped_over_from_an_unknown_sub_record_on() {
+    let mut dump = Dump::new(8);
+    dump.segment(0x1C, |heap| {
+        heap.u1(0x05).id(1);
+        heap.u1(0x55).id(2).u1(0x05).id(3);
+    });
+    dump.segment(0x1C, |heap| {
+        heap.u1(0x05).id(4);
+    });
+    dump.segment(0x2C, |_| {});
+    let (records, skipped) = read_over(dump.bytes());
+    let root = |id: u64| format!("root StickyClass {id} thread None stack None frame None");
+    assert_eq!(records, [root(1), root(4)]);
+    assert_eq!(skipped, Skipped { segments: 1, segment_bytes: 18, ..Skipped::default() });
+}
+
+#[test]
+fn an_unknown_record_that_is_cut_off_is_not_the_end() {
+    let mut bytes = every_record(8);
+    bytes.extend([0x42, 0, 0, 0, 0, 0, 0, 0, 7, 1, 2]);
+    let length = bytes.len() as u64;
+    assert!(matches!(read_all(&bytes), Err(ReadError::Truncated { at, .. }) if at == length));
 }

@@ -87,6 +87,88 @@ fn what_comes_after_the_first_chunk_is_lost_if_it_is_damaged() {
     assert_eq!(whole.losses().broken, None);
 }
 
+/// A chunk that is nothing but its header, as a writer leaves it that had no event.
+fn empty_chunk() -> Vec<u8> {
+    let mut chunk = example()[..68].to_vec();
+    for (at, number) in [(8, 68), (16, 0), (24, 0)] {
+        chunk[at..at + 8].copy_from_slice(&u64::to_be_bytes(number));
+    }
+    chunk
+}
+
+#[test]
+fn chunks_without_events_are_stepped_over() {
+    let (one, none) = (example(), empty_chunk());
+    let whole = read(&one).unwrap().sums();
+    for chunks in [&[&none, &one][..], &[&one, &none], &[&none, &none, &one, &none]] {
+        let bytes = chunks.iter().copied().flatten().copied().collect::<Vec<u8>>();
+        let import = read(&bytes).unwrap();
+        assert_eq!(import.sums(), whole);
+        let losses = import.losses();
+        assert_eq!((losses.empty_chunks, losses.broken), (chunks.len() as u64 - 1, None));
+        assert!(check(&bytes));
+    }
+    let nothing = read(&none).unwrap();
+    assert_eq!((nothing.sums().cpu, nothing.losses().empty_chunks), (0, 1));
+    assert!(check(&none));
+}
+
+#[test]
+fn a_damaged_chunk_is_stepped_over_wherever_it_stands() {
+    let one = example();
+    let whole = read(&one).unwrap().sums();
+    // Its metadata is elsewhere; an event has no end.
+    for (at, bytes) in [(24, &[0xff; 8][..]), (68, &[0x80, 0x80, 0x80, 0x80])] {
+        let mut damaged = one.clone();
+        damaged[at..at + bytes.len()].copy_from_slice(bytes);
+        assert!(read(&damaged).unwrap_err().to_string().contains("in the chunk at byte 0"));
+        for (chunks, begin) in [([&damaged, &one], 0), ([&one, &damaged], one.len())] {
+            let bytes = chunks.map(Vec::as_slice).concat();
+            let import = read(&bytes).unwrap();
+            let losses = import.losses();
+            assert_eq!((import.sums(), losses.damaged_chunks.0, losses.broken), (whole, 1, None));
+            assert!(losses.damaged_chunks.1.unwrap().ends_with(&format!("in the chunk at byte {begin}")));
+            assert!(check(&bytes));
+        }
+    }
+}
+
+#[test]
+fn an_event_whose_fields_make_no_sense_is_stepped_over() {
+    let one = example();
+    let whole = read(&one).unwrap();
+    assert_eq!(whole.losses().damaged_events, 0);
+    // The last byte of an event is that of its last field; as a number it then goes on behind the end.
+    let metadata = u64::from_be_bytes(one[24..32].try_into().unwrap()) as usize;
+    let (mut at, mut ends) = (68, Vec::new());
+    while at < one.len() {
+        let (mut size, mut shift, mut from) = (0_usize, 0, at);
+        while one[from] & 0x80 != 0 {
+            size |= usize::from(one[from] & 0x7f) << shift;
+            (shift, from) = (shift + 7, from + 1);
+        }
+        size |= usize::from(one[from]) << shift;
+        // Neither the types nor the constants.
+        if at != metadata && one[from + 1] > 1 {
+            ends.push(at + size - 1);
+        }
+        at += size;
+    }
+    let sum = |import: &Import| {
+        let sums = import.sums();
+        sums.allocations + sums.cpu + sums.wall + sums.waits + sums.pauses
+    };
+    // Not every event is one of which a trace has something.
+    let is_one_left_out = ends.into_iter().filter(|&end| one[end] < 0x80).take(50).any(|end| {
+        let mut bytes = one.clone();
+        bytes[end] |= 0x80;
+        let import = read(&bytes).unwrap();
+        assert!(check(&bytes) && import.losses().damaged_events <= 1, "{:?}", import.losses());
+        import.losses().damaged_events == 1 && sum(&import) == sum(&whole) - 1
+    });
+    assert!(is_one_left_out);
+}
+
 #[test]
 fn two_chunks_are_one_recording() {
     let one = example();

@@ -2,6 +2,7 @@
 
 use hprof::RootKind;
 use hprof::martini::Martini;
+use hprof::read::Skipped;
 
 use super::csr::Lists;
 use super::ids::IdMap;
@@ -91,6 +92,8 @@ pub struct DumpProblems {
     pub unknown_classes: u64,
     /// Objects whose fields are not what their class says.
     pub malformed_objects: u64,
+    /// What of the dump was stepped over.
+    pub skipped: Skipped,
     /// Why the rest of the dump could not be read.
     pub broken: Option<String>,
     /// Which objects have no id of the trace although it has them, and why. Empty if there are none.

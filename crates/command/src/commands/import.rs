@@ -104,6 +104,16 @@ fn left(losses: &Losses) -> Vec<String> {
         let waits = counted(losses.overlapping, "wait or pause", "waits or pauses");
         sentences.push(format!("shortened or skipped {waits}: they overlap others of the same thread"));
     }
+    if losses.empty_chunks > 0 {
+        sentences.push(format!("skipped {} without events", counted(losses.empty_chunks, "chunk", "chunks")));
+    }
+    if let (number @ 1.., Some(why)) = &losses.damaged_chunks {
+        sentences.push(format!("skipped {} in whole or in part: it {why}", counted(*number, "chunk", "chunks")));
+    }
+    if losses.damaged_events > 0 {
+        let events = counted(losses.damaged_events, "damaged event", "damaged events");
+        sentences.push(format!("skipped {events}"));
+    }
     if let Some(broken) = &losses.broken {
         sentences.push(format!("only part of the recording could be read: it {broken}"));
     }
@@ -121,6 +131,9 @@ mod tests {
             twice: vec![("jdk.ExecutionSample", 7)],
             without_period: 1,
             overlapping: 2,
+            empty_chunks: 1,
+            damaged_chunks: (2, Some("is damaged".to_owned())),
+            damaged_events: 3,
             broken: Some("is without its end".to_owned()),
         };
         assert_eq!(
@@ -130,6 +143,9 @@ mod tests {
                 "skipped 7 events jdk.ExecutionSample: other events of the recording hold the same with more detail",
                 "skipped 1 sample: the recording does not show the sampling interval",
                 "shortened or skipped 2 waits or pauses: they overlap others of the same thread",
+                "skipped 1 chunk without events",
+                "skipped 2 chunks in whole or in part: it is damaged",
+                "skipped 3 damaged events",
                 "only part of the recording could be read: it is without its end",
             ]
         );

@@ -49,6 +49,20 @@ pub struct Reader<R> {
     skip_contents: bool,
     /// Has any heap been read, and does it want an end record?
     heap: Heap,
+    skipped: Skipped,
+}
+
+/// What a reader stepped over because it does not know it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Records, each of which says how long it is.
+    pub records: u64,
+    /// Their bytes.
+    pub record_bytes: u64,
+    /// Ends of heap segments: a sub-record does not say how long it is, but its segment does.
+    pub segments: u64,
+    /// Their bytes. Any number of objects may have been there.
+    pub segment_bytes: u64,
 }
 
 /// A heap dump record or a segment of one.
@@ -110,6 +124,7 @@ impl<R: Read> Reader<R> {
             skip_elements: false,
             skip_contents: false,
             heap: Heap::Missing,
+            skipped: Skipped::default(),
         })
     }
 
@@ -126,6 +141,11 @@ impl<R: Read> Reader<R> {
     /// How many bytes of the dump have been read, unpacked.
     pub fn at(&self) -> u64 {
         self.scanner.at()
+    }
+
+    /// What was stepped over so far.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped
     }
 
     /// Go over the elements of arrays of references from here on.
@@ -153,7 +173,13 @@ impl<R: Read> Reader<R> {
         loop {
             if let Some(segment) = self.segment {
                 if self.scanner.at() < segment.end {
-                    return self.sub_record(segment).map(Some);
+                    if self.is_known(segment)? {
+                        return self.sub_record(segment).map(Some);
+                    }
+                    let rest = segment.end - self.scanner.at();
+                    self.scanner.skip(rest, "the heap")?;
+                    self.skipped.segments += 1;
+                    self.skipped.segment_bytes += rest;
                 }
                 self.segment = None;
             }
@@ -178,6 +204,12 @@ impl<R: Read> Reader<R> {
                     self.heap = Heap::Complete;
                     self.scanner.skip(length.into(), "its end record")?;
                 }
+                _ if !tag::is_known(tag) => {
+                    self.scanner.advance(9);
+                    self.scanner.skip(length.into(), "a record")?;
+                    self.skipped.records += 1;
+                    self.skipped.record_bytes += 9 + u64::from(length);
+                }
                 _ => return self.record(tag, length, at).map(Some),
             }
         }
@@ -191,18 +223,11 @@ impl<R: Read> Reader<R> {
             tag::LOAD_CLASS => ("a loaded class", 8 + 2 * id),
             tag::FRAME => ("a stack frame", 8 + 4 * id),
             tag::TRACE => ("a stack", 12),
-            tag::UNLOAD_CLASS
-            | tag::ALLOC_SITES
-            | tag::HEAP_SUMMARY
-            | tag::START_THREAD
-            | tag::END_THREAD
-            | tag::CPU_SAMPLES
-            | tag::CONTROL_SETTINGS => {
+            _ => {
                 self.scanner.advance(9);
                 self.scanner.skip(length.into(), "a record")?;
                 return Ok(Record::Other);
             }
-            tag => return Err(ReadError::Tag { at, tag, level: "record" }),
         };
         if length > MAX_BODY {
             return Err(ReadError::TooLong { at, what, length: length.into() });

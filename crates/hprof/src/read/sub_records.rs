@@ -11,6 +11,13 @@ use crate::{BasicType, NameId, ObjectId, RootKind, StackSerial, ThreadSerial, Va
 const MAX_FIELDS: u32 = 64 << 20;
 
 impl<R: Read> Reader<R> {
+    /// Whether the next sub-record of a segment can be read, or the rest of the segment has to be stepped over. In a record whose
+    /// length may have overflowed there is nothing to step to, and a dump of Android's is another format.
+    pub(super) fn is_known(&mut self, segment: Segment) -> Result<bool, ReadError> {
+        let tag = self.scanner.peek(1, "the heap")?[0];
+        Ok(segment.may_overflow || tag::is_known(tag) || tag::ANDROID.contains(&tag))
+    }
+
     /// The next sub-record of a segment.
     #[inline]
     pub(super) fn sub_record(&mut self, segment: Segment) -> Result<Record<'_>, ReadError> {

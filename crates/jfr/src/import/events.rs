@@ -91,6 +91,8 @@ pub(super) struct Gathered {
     pub(super) without_period: u64,
     /// Samples that the JVM lost.
     pub(super) lost: u64,
+    /// Events whose fields make no sense.
+    pub(super) damaged: u64,
 }
 
 /// Whether a park is for a lock that one thread can own.
@@ -104,20 +106,29 @@ fn is_lock(class: &str) -> bool {
 }
 
 impl Gathered {
-    /// Takes in a chunk.
+    /// Takes in a chunk; of a damaged one what comes before the damage.
+    ///
+    /// # Errors
+    /// An event does not say where it ends.
     pub(super) fn chunk(&mut self, chunk: &Chunk) -> Result<(), Damage> {
         let mut constants = Constants::new(chunk);
         self.begin = Some(self.begin.map_or(chunk.begin(), |begin| begin.min(chunk.begin())));
         self.end = self.end.max(chunk.end());
         // What was set counts for all events, also for those in front of it.
         let mut others = Vec::new();
+        let mut end = Ok(());
         for event in chunk.events() {
-            let event = event?;
-            if !self.settings.event(chunk, &event, &mut constants)? {
-                others.push(event);
+            match event.map(|event| (event, self.settings.event(chunk, &event, &mut constants))) {
+                Ok((_, Ok(true))) => {}
+                Ok((event, Ok(false))) => others.push(event),
+                Ok((_, Err(_))) => self.damaged += 1,
+                Err(damage) => end = Err(damage),
             }
         }
-        others.iter().try_for_each(|event| self.event(chunk, event, &mut constants))
+        for event in others {
+            self.damaged += u64::from(self.event(chunk, &event, &mut constants).is_err());
+        }
+        end
     }
 
     fn event<'c>(&mut self, chunk: &'c Chunk, event: &Event, constants: &mut Constants<'c>) -> Result<(), Damage> {

@@ -26,7 +26,10 @@ use order::Ordered;
 pub struct Import {
     gathered: Gathered,
     ordered: Ordered,
-    /// Chunks after the first that were not read, and why.
+    empty_chunks: u64,
+    /// Chunks that make no sense, and what is wrong with the first.
+    damaged: (u64, Option<Error>),
+    /// Why the rest of the recording was not read.
     broken: Option<Error>,
 }
 
@@ -41,6 +44,12 @@ pub struct Losses {
     pub without_period: u64,
     /// Waits and pauses during others of the same thread.
     pub overlapping: u64,
+    /// Chunks without any event.
+    pub empty_chunks: u64,
+    /// Chunks of which at least a part was skipped, and what is wrong with the first.
+    pub damaged_chunks: (u64, Option<String>),
+    /// Events that were skipped because their fields make no sense.
+    pub damaged_events: u64,
     /// What is wrong with the end of the recording, which was not read.
     pub broken: Option<String>,
 }
@@ -63,31 +72,41 @@ pub struct Sums {
 }
 
 impl Import {
-    /// Reads a recording. What is wrong in a chunk after the first ends it: those before are kept.
+    /// Reads a recording. A chunk and an event say how long they are, so one that makes no sense is stepped over.
     ///
     /// # Errors
     /// It cannot be read, or is none.
     pub fn read<R: Read + Seek>(recording: &mut Recording<R>) -> Result<Import, Error> {
         let mut gathered = Gathered::default();
-        let (mut broken, mut at, mut is_first) = (None, 0, true);
+        let (mut read, mut empty_chunks, mut damaged, mut broken) = (0_u64, 0, (0, None), None);
         loop {
+            let at = recording.at();
             let next = recording.next_chunk().and_then(|chunk| {
                 let Some(chunk) = chunk else { return Ok(false) };
-                let damaged = |damage| Error::Damaged { damage, chunk: at };
-                gathered.chunk(&chunk).map_err(damaged).map(|()| true)
+                empty_chunks += u64::from(chunk.is_empty());
+                gathered.chunk(&chunk).map_err(|damage| Error::Damaged { damage, chunk: at }).map(|()| true)
             });
             match next {
-                Ok(true) => (is_first, at) = (false, recording.at()),
+                Ok(true) => read += 1,
                 Ok(false) => break,
-                Err(error) if is_first => return Err(error),
+                Err(error) if recording.at() > at => {
+                    damaged.0 += 1;
+                    damaged.1.get_or_insert(error);
+                }
                 Err(error) => {
                     broken = Some(error);
                     break;
                 }
             }
         }
-        let ordered = Ordered::new(&mut gathered);
-        Ok(Import { gathered, ordered, broken })
+        match (damaged.1.take(), broken) {
+            (Some(error), _) | (None, Some(error)) if read == 0 => Err(error),
+            (first, broken) => {
+                damaged.1 = first;
+                let ordered = Ordered::new(&mut gathered);
+                Ok(Import { gathered, ordered, empty_chunks, damaged, broken })
+            }
+        }
     }
 
     /// What is not in the trace.
@@ -98,6 +117,9 @@ impl Import {
             twice: self.ordered.twice.clone(),
             without_period: self.gathered.without_period,
             overlapping: self.ordered.overlapping,
+            empty_chunks: self.empty_chunks,
+            damaged_chunks: (self.damaged.0, self.damaged.1.as_ref().map(ToString::to_string)),
+            damaged_events: self.gathered.damaged,
             broken: self.broken.as_ref().map(ToString::to_string),
         }
     }

@@ -236,6 +236,9 @@ impl<W: Write> Writing<'_, '_, W> {
         counts.push(("imported.withoutPeriod", None, losses.without_period));
         counts.push(("imported.overlapping", None, losses.overlapping));
         counts.push(("imported.lost", None, self.import.gathered.lost));
+        let (damaged, why) = (losses.damaged_chunks.0, losses.damaged_chunks.1.as_deref());
+        counts.push(("imported.damagedChunks", why, damaged));
+        counts.push(("imported.damagedEvents", None, losses.damaged_events));
         counts.push(("imported.broken", losses.broken.as_deref(), u64::from(losses.broken.is_some())));
         let mut thresholds: BTreeMap<Nanos, Vec<&str>> = BTreeMap::new();
         for (name, &threshold) in &self.import.gathered.settings.thresholds {

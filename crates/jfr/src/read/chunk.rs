@@ -85,6 +85,9 @@ impl Chunk {
     /// Takes the bytes of a chunk, its header among them.
     pub(crate) fn new(header: Header, bytes: Vec<u8>) -> Result<Chunk, Damage> {
         let mut chunk = Chunk { header, bytes, types: Types::default(), constants: FxHashMap::default() };
+        if chunk.is_empty() {
+            return Ok(chunk);
+        }
         let metadata_at = usize::try_from(header.metadata_at).map_err(|_| Damage::TooShort)?;
         let mut cursor = chunk.cursor(metadata_at);
         if metadata_at < HEADER || cursor.left() == 0 {
@@ -103,6 +106,11 @@ impl Chunk {
         }
         chunk.constants = constants;
         Ok(chunk)
+    }
+
+    /// Whether it is nothing but its header, as a writer leaves it that had no event.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.len() == HEADER && self.header.metadata_at == 0
     }
 
     /// When it begins.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use trace::modified_utf8;
+
 use super::error::Damage;
 
 /// A place in the bytes of a chunk, from which is read.
@@ -77,7 +79,8 @@ impl<'a> Cursor<'a> {
             2 => Text::Constant(self.number(8)?),
             3 => {
                 let length = self.count()?;
-                Text::Here(String::from_utf8_lossy(self.take(length)?))
+                // HotSpot writes its own names as it has them.
+                Text::Here(modified_utf8::decode(self.take(length)?).into())
             }
             4 => {
                 let length = self.count()?;
@@ -120,6 +123,8 @@ mod tests {
         assert_eq!(text(&[1]), Ok(Text::Here("".into())));
         assert_eq!(text(&[2, 9]), Ok(Text::Constant(9)));
         assert_eq!(text(&[3, 2, 0xc3, 0xa4]), Ok(Text::Here("ä".into())));
+        assert_eq!(text(&[3, 6, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]), Ok(Text::Here("😀".into())));
+        assert_eq!(text(&[3, 4, 0xf0, 0x9f, 0x98, 0x80]), Ok(Text::Here("😀".into())));
         assert_eq!(text(&[4, 2, 0x41, 0xe4, 1]), Ok(Text::Here("Aä".into())));
         assert_eq!(text(&[5, 1, 0xe4]), Ok(Text::Here("ä".into())));
         assert_eq!(text(&[6]), Err(Damage::Text));

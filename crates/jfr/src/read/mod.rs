@@ -40,7 +40,7 @@ impl<R: Read + Seek> Recording<R> {
     /// The next chunk; `None` behind the last.
     ///
     /// # Errors
-    /// It cannot be read, or makes no sense.
+    /// It cannot be read, or makes no sense. Where [`at`](Self::at) has moved on nevertheless, the chunks behind it can be read.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         if self.at == self.length && self.at > 0 {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The first pass: what objects, classes, roots and sites there are.
 
 use hprof::martini::Martini;
-use hprof::read::{ClassDump, DumpFile, Frame, ReadError, Record, Root};
+use hprof::read::{ClassDump, DumpFile, Frame, ReadError, Record, Root, Skipped};
 use hprof::{BasicType, ClassSerial, FrameId, NameId, ObjectId, StackSerial, ThreadSerial};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::names;
@@ -42,6 +42,7 @@ pub(super) struct FirstPass {
     id_size: usize,
     millis: u64,
     martini: Martini,
+    skipped: Skipped,
     broken: Option<String>,
 }
 
@@ -83,6 +84,7 @@ pub(super) fn read(file: &DumpFile, progress: Progress<'_>) -> Result<FirstPass,
             progress("finding objects", file.consumed());
         }
     }
+    first.skipped = reader.skipped();
     Ok(first)
 }
 
@@ -225,7 +227,8 @@ impl FirstPass {
     /// Puts everything in order; the ids have their numbers then.
     pub(super) fn finish(mut self) -> FoundObjects {
         let without_ids = std::mem::take(&mut self.martini.without_ids);
-        let mut problems = DumpProblems { broken: self.broken.take(), without_ids, ..DumpProblems::default() };
+        let mut problems =
+            DumpProblems { skipped: self.skipped, broken: self.broken.take(), without_ids, ..DumpProblems::default() };
         self.origins.sites = self.site_texts();
         if !self.origins.site_of.is_empty() {
             self.origins.site_of.resize(self.ids.len(), 0);

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use analysis::heap_dump::Graph;
+use analysis::heap_dump::{DumpProblems, Graph};
+use hprof::read::Skipped;
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
 
@@ -72,7 +73,15 @@ impl Head<'_> {
             put("reachable_shallow", json!(size.reachable_shallow));
             if let Data::Dump(_, loaded) = &heap.data {
                 let layout = &loaded.layout;
+                let Skipped { records, record_bytes, segments, segment_bytes } = heap.graph().problems().skipped;
                 put("millis", json!(loaded.millis));
+                put(
+                    "skipped",
+                    json!({
+                        "records": records, "record_bytes": record_bytes,
+                        "segments": segments, "segment_bytes": segment_bytes,
+                    }),
+                );
                 put(
                     "layout",
                     json!({
@@ -111,7 +120,8 @@ fn is_whole(source: &Source) -> bool {
         Form::Trace(traced) => traced.broken.is_none(),
         Form::Dump => true,
     };
-    traced && source.heap.as_ref().is_none_or(|heap| heap.graph().problems().broken.is_none())
+    let is_whole = |problems: &DumpProblems| problems.broken.is_none() && problems.skipped.segments == 0;
+    traced && source.heap.as_ref().is_none_or(|heap| is_whole(heap.graph().problems()))
 }
 
 /// What is missing or wrong in the numbers; one sentence each.
@@ -156,6 +166,18 @@ fn graph_notes(graph: &Graph) -> Vec<String> {
     let problems = graph.problems();
     let mut notes: Vec<String> =
         problems.broken.iter().map(|broken| format!("only part of the dump could be read: {broken}")).collect();
+    let Skipped { records, record_bytes, segments, segment_bytes } = problems.skipped;
+    if records > 0 {
+        let records = counted(records, "record", "records");
+        notes.push(format!("skipped {records} of an unknown kind ({})", bytes(record_bytes)));
+    }
+    if segments > 0 {
+        let segments = counted(segments, "heap segment", "heap segments");
+        notes.push(format!(
+            "objects may be missing: the rest of {segments} was skipped from a sub-record of an unknown kind on ({})",
+            bytes(segment_bytes)
+        ));
+    }
     let counts = [
         (
             problems.dangling,

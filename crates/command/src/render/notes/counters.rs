@@ -42,7 +42,7 @@ const NOT_SHOWN: [&str; 15] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 36] = [
+const NOTES: [(&str, Unit, &str); 38] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -160,6 +160,16 @@ const NOTES: [(&str, Unit, &str); 36] = [
         "imported.lost",
         Unit::Of("sample of CPU time was", "samples of CPU time were"),
         "{n} lost by the JVM; the time they stand for is unknown",
+    ),
+    (
+        "imported.damagedChunks",
+        Unit::Of("chunk of the imported recording was", "chunks of the imported recording were"),
+        "{n} skipped in whole or in part{detail}",
+    ),
+    (
+        "imported.damagedEvents",
+        Unit::Of("damaged event", "damaged events"),
+        "{n} of the imported recording were skipped",
     ),
     ("imported.broken", TIMES, "the rest of the recording could not be read{detail}"),
     ("imported.threshold", Unit::Nanos, "waits of less than {n} were not recorded{detail}"),

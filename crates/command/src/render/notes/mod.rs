@@ -98,6 +98,10 @@ pub(crate) fn completeness<R: Report>(reading: &Reading<R>) -> Vec<String> {
         let first = reading.first_malformed.as_deref().unwrap_or_default();
         notes.push(format!("{elements} not counted; the first is at {first}"));
     }
+    if facts.unknown > 0 {
+        let elements = counted(facts.unknown, "element is of an unknown kind and", "elements are of unknown kinds and");
+        notes.push(format!("{elements} not counted: a newer release, or another program, wrote the trace"));
+    }
     if facts.undefined_ids > 0 {
         let ids = counted(
             facts.undefined_ids,
