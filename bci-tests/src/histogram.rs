@@ -59,5 +59,5 @@ impl Histogram {
 pub fn family(class: &str) -> &str {
     let lambda = class.find("$$Lambda").map(|at| at + "$$Lambda".len());
     let cut = lambda.or_else(|| class.find(['/', '+'])).or_else(|| class.find(".0x"));
-    analysis::generated::plain_element_name(cut.map_or(class, |at| &class[..at]))
+    trace::generated::plain_element_name(cut.map_or(class, |at| &class[..at]))
 }

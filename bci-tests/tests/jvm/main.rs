@@ -5,6 +5,7 @@ mod beside;
 mod each_collector;
 mod exit;
 mod files;
+mod filters;
 mod inherited;
 mod marks;
 mod names;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         outputs::tests,
         files::tests,
         options::tests,
+        filters::tests,
         inherited::tests,
         other_users::tests,
         marks::tests,

@@ -69,6 +69,13 @@ impl Writer {
             let depth = format!("stack={}", self.core.options.stack_depth);
             counts.push(("stacks.full", Some(depth), self.full_stacks));
         }
+        if self.core.records_allocations() {
+            let unmatched = self.core.filters.unmatched(&self.core.options.filters);
+            let unmatched: Vec<String> = unmatched.map(|rule| rule.class.to_string()).collect();
+            if !unmatched.is_empty() {
+                counts.push(("filters.unmatched", Some(unmatched.join(", ")), unmatched.len() as u64));
+            }
+        }
         let problem = self.core.jvm.accounting.problem();
         counts.extend(problem.map(|why| ("coverage.unavailable", Some(why.to_owned()), 1)));
         for (key, value) in [

@@ -15,6 +15,7 @@ use super::section::Section;
 use super::source::{EventSource, SourceNumber, Unread};
 use super::text::Text;
 use agent_base::clock::Ticks;
+use agent_base::message::message;
 use agent_core::core::Core;
 use agent_core::core::source::AllocationSource;
 
@@ -25,6 +26,8 @@ const SHORTEST_REST: Duration = Duration::from_millis(10);
 /// If only locks are recorded it sleeps longer if there are few events, up to this: each turn and each small write cost time.
 /// If allocations are recorded it does not, so that a kill of the process loses as little as possible.
 const LONGEST_REST: Duration = Duration::from_millis(100);
+/// So long filters may take to match a class, before somebody is told who may have mistyped one.
+const FILTERS_MATCH_WITHIN: Duration = Duration::from_secs(10);
 /// An event younger than this is not written yet: an earlier event of another thread may not be visible yet.
 pub(super) const GRACE_NANOS: u64 = 1_000_000;
 
@@ -47,6 +50,9 @@ pub struct Writer {
     /// Objects whose stack has as many frames as are kept: what called the outermost may be missing.
     pub(super) full_stacks: u64,
     flushed: Instant,
+    began: Instant,
+    /// Whether the filters record anything was looked at.
+    looked_at_filters: bool,
 }
 
 impl Writer {
@@ -69,6 +75,8 @@ impl Writer {
             waiting_since: None,
             full_stacks: 0,
             flushed: Instant::now(),
+            began: Instant::now(),
+            looked_at_filters: false,
         }
     }
 
@@ -126,6 +134,21 @@ impl Writer {
         if self.flushed.elapsed() > FLUSH_EVERY {
             self.document.text.flush();
             self.flushed = Instant::now();
+            self.look_at_filters();
+        }
+    }
+
+    /// Says once that the filters let nothing through, while somebody can still begin again.
+    fn look_at_filters(&mut self) {
+        if self.looked_at_filters || self.began.elapsed() < FILTERS_MATCH_WITHIN || !self.core.records_allocations() {
+            return;
+        }
+        self.looked_at_filters = true;
+        if let Some(patterns) = self.core.filters.of_nothing(&self.core.options.filters) {
+            let seconds = FILTERS_MATCH_WITHIN.as_secs();
+            message(&format!(
+                "nothing is recorded yet: in {seconds} s no object of a class that matches {patterns} was seen"
+            ));
         }
     }
 

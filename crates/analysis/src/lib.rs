@@ -9,7 +9,6 @@ pub mod coverage;
 pub mod cpu;
 pub mod explain;
 mod facts;
-pub mod generated;
 pub mod heap_dump;
 mod location;
 pub mod locks;

@@ -11,8 +11,8 @@ use trace::ids::{ClassId, MethodId, ThreadId};
 use trace::model::{Element, Frames};
 use trace::names;
 
-use crate::generated::plain_name;
 use crate::location::Location;
+use trace::generated::plain_name;
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(

@@ -9,8 +9,8 @@ mod waiting;
 pub(crate) mod waits;
 
 use analysis::call_tree::Label;
-use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
+use trace::generated::plain_name;
 use trace::ids::{ClassId, FunctionId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{CpuSample, Element, Flag, FrameType, StackDef};
 use trace::time::Time;

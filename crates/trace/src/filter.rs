@@ -2,8 +2,9 @@
 //!
 //! A list of patterns, each with INCLUDE or EXCLUDE. The first pattern that matches a class decides;
 //! if none does, the class is included. A pattern is a whole name or has one `*`, in front or
-//! behind. Arrays go by their element type. Method patterns are kept and written, but selectivity in
-//! heap and thread traces is by class alone.
+//! behind, and names may be spelled as tables or Java code spell them. A pattern for a class is one for
+//! its arrays, too. Method patterns are kept and written, but selectivity in heap and thread traces is
+//! by class alone.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::generated::plain_name;
 use crate::model::{Filter, FilterMode, Wildcard};
-use crate::names;
 
 /// Why a filter could not be had. One sentence each.
 #[derive(Debug, thiserror::Error)]
@@ -74,14 +75,65 @@ impl Pattern {
         Self { text: String::new(), wildcard: Wildcard::Prefix }
     }
 
-    /// Whether a name matches.
-    pub fn matches(&self, name: &str) -> bool {
-        match self.wildcard {
-            Wildcard::None => name == self.text,
-            Wildcard::Prefix => name.ends_with(&self.text),
-            Wildcard::Suffix => name.starts_with(&self.text),
-        }
+    /// Whether it is the pattern `*`.
+    pub fn is_any(&self) -> bool {
+        self.text.is_empty()
     }
+
+    /// Whether a name matches. A dot of the pattern also stands for the `$` of an inner class and the `/` of a hidden one, and
+    /// the name may be as tables show it: without what the JDK appends to generated names, and with packages shortened to
+    /// their first letters.
+    pub fn matches(&self, name: &str) -> bool {
+        self.matches_spelled(name) || matches!(plain_name(name), Cow::Owned(plain) if self.matches_spelled(&plain))
+    }
+
+    /// Whether a class matches, or one of which it is an array.
+    pub fn matches_class(&self, class: &str) -> bool {
+        std::iter::successors(Some(class), |class| class.strip_suffix("[]")).any(|class| self.matches(class))
+    }
+
+    fn matches_spelled(&self, name: &str) -> bool {
+        let fits = |text: &str, name: &str| match self.wildcard {
+            Wildcard::None => text.len() == name.len() && begins(name, text),
+            Wildcard::Prefix => name.len().checked_sub(text.len()).is_some_and(|at| {
+                let end = &name.as_bytes()[at..];
+                end.iter().zip(text.as_bytes()).all(|(&of_name, &of_text)| is_same(of_name, of_text))
+            }),
+            Wildcard::Suffix => begins(name, text),
+        };
+        fits(&self.text, name)
+            || self.wildcard != Wildcard::Prefix
+                && lengthened(&self.text, name).is_some_and(|(text, name)| fits(text, name))
+    }
+}
+
+/// Whether a name begins with a text.
+fn begins(name: &str, text: &str) -> bool {
+    name.len() >= text.len() && name.bytes().zip(text.bytes()).all(|(of_name, of_text)| is_same(of_name, of_text))
+}
+
+fn is_same(of_name: u8, of_text: u8) -> bool {
+    of_name == of_text || of_text == b'.' && matches!(of_name, b'$' | b'/')
+}
+
+/// What is behind packages that the text has only the first letters of: `j.util.Map` is short for `java.util.Map`. Only where a class
+/// follows, as in tables: packages of one letter are real ones in obfuscated programs.
+fn lengthened<'t, 'n>(mut text: &'t str, mut name: &'n str) -> Option<(&'t str, &'n str)> {
+    let of_class = text.rsplit('.').find(|part| part.starts_with(char::is_uppercase));
+    of_class?;
+    let mut is_shortened = false;
+    while let Some((letter, rest)) = text.split_once('.')
+        && letter.chars().count() == 1
+        && letter.starts_with(char::is_lowercase)
+    {
+        let (package, rest_of_name) = name.split_once('.')?;
+        if !package.starts_with(letter) {
+            return None;
+        }
+        is_shortened |= package != letter;
+        (text, name) = (rest, rest_of_name);
+    }
+    is_shortened.then_some((text, name))
 }
 
 impl fmt::Display for Pattern {
@@ -98,17 +150,19 @@ impl fmt::Display for Pattern {
 impl FromStr for Pattern {
     type Err = PatternError;
 
-    /// Reads `com.foo.*`, `*Test`, `com.foo.Bar` or `*`; packages may be given with slashes.
+    /// Reads `com.foo.*`, `*Test`, `com.foo.Bar` or `*`; packages may be given with slashes. A table writes `…` in front of a name
+    /// whose beginning it leaves out.
     fn from_str(text: &str) -> Result<Self, PatternError> {
-        let (name, wildcard) = match (text.strip_prefix('*'), text.strip_suffix('*')) {
+        let (name, wildcard) = match (text.strip_prefix(['*', '…']), text.strip_suffix('*')) {
             (Some(name), _) => (name, Wildcard::Prefix),
             (None, Some(name)) => (name, Wildcard::Suffix),
             (None, None) => (text, Wildcard::None),
         };
-        if text.is_empty() || name.contains(|c: char| c == '*' || c.is_whitespace()) {
+        // Names of threads and of Kotlin's functions have blanks inside.
+        if text.is_empty() || name.contains('*') || name.trim() != name {
             return Err(PatternError(text.to_owned()));
         }
-        Ok(Self { text: name.replace('/', "."), wildcard })
+        Ok(Self { text: plain_name(name).replace('/', "."), wildcard })
     }
 }
 
@@ -181,8 +235,12 @@ impl FilterSet {
 
     /// Whether a class is reported. The name is in the trace's form: `p.A$1`, `int[][]`.
     pub fn includes(&self, class_name: &str) -> bool {
-        let name = names::element_name(class_name);
-        self.rules.iter().find(|rule| rule.class.matches(name)).is_none_or(|rule| rule.mode == FilterMode::Include)
+        self.deciding(class_name).is_none_or(|rule| self.rules[rule].mode == FilterMode::Include)
+    }
+
+    /// The number of the rule that decides about a class; `None` if none is about it.
+    pub fn deciding(&self, class_name: &str) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.class.matches_class(class_name))
     }
 
     /// The rules as elements of a trace.
@@ -265,10 +323,56 @@ mod tests {
     }
 
     #[test]
-    fn arrays_go_by_their_element_type() {
-        let filter = set("int * INCLUDE\ndemo.* * INCLUDE\n* * EXCLUDE");
+    fn a_pattern_for_a_class_is_one_for_its_arrays() {
+        let filter = set("int * INCLUDE\ndemo.* * INCLUDE\nlong[] * INCLUDE\n* * EXCLUDE");
         assert!(filter.includes("int[]") && filter.includes("int[][]"));
-        assert!(filter.includes("demo.A[]") && !filter.includes("long[]"));
+        assert!(filter.includes("demo.A[]") && !filter.includes("char[]"));
+        assert!(filter.includes("long[]") && filter.includes("long[][]") && !filter.includes("long"));
+        let arrays = set("*[] * INCLUDE\n* * EXCLUDE");
+        assert!(arrays.includes("byte[]") && arrays.includes("demo.A[][]") && !arrays.includes("demo.A"));
+    }
+
+    #[test]
+    fn names_are_spelled_as_tables_and_java_code_spell_them() {
+        for (pattern, names) in [
+            ("java.util.Map.Entry", &["java.util.Map$Entry", "java.util.Map$Entry[]"][..]),
+            ("java/util/Map$Entry", &["java.util.Map$Entry"]),
+            ("java.util.HashMap.*", &["java.util.HashMap$Node", "java.util.HashMap.put"]),
+            ("*.Entry", &["java.util.Map$Entry", "demo.Entry"]),
+            ("j.l.String", &["java.lang.String", "java.lang.String[]"]),
+            ("j.util.Map$Entry[]", &["java.util.Map$Entry[]"]),
+            ("j.u.HashMap.put", &["java.util.HashMap.put"]),
+            ("j.u.Hash*", &["java.util.HashMap", "java.util.HashSet"]),
+            ("ü.c.Ä", &["ünï.code.Ä"]),
+            ("…ashMap", &["java.util.HashMap"]),
+            ("app.Main$$Lambda", &["app.Main$$Lambda$14/0x0000000800c03000", "app.Main$$Lambda/0x7f[]"]),
+            ("app.Main$$Lambda/0x0000000800c03000", &["app.Main$$Lambda", "app.Main$$Lambda/0x0000000800c03000"]),
+            ("app.Main$$Lambda/*", &["app.Main$$Lambda/0x7f"]),
+            ("app.Made", &["app.Made/0x7f"]),
+            ("jdk.proxy.$Proxy", &["jdk.proxy2.$Proxy17", "com.sun.proxy.$Proxy3"]),
+            ("app.𝒳Cls", &["app.𝒳Cls"]),
+            ("pool 1", &["pool 1"]),
+            ("a.b.C", &["a.b.C"]),
+        ] {
+            let pattern: Pattern = pattern.parse().unwrap();
+            assert!(names.iter().all(|name| pattern.matches_class(name)), "{pattern} {names:?}");
+        }
+        for (pattern, name) in [
+            ("java.util.Map$Entry", "java.util.Map.Entry"),
+            ("j.l.String", "java.util.String"),
+            ("j.l.String", "java.lang.reflect.String"),
+            ("j.l.String", "java.lang.StringBuilder"),
+            ("j.u.*", "java.util.Map"),
+            ("a.b.c", "apple.banana.c"),
+            ("String", "java.lang.String"),
+            ("app.Main", "app.Main$$Lambda"),
+            ("app.Main[]", "app.Main"),
+        ] {
+            assert!(!pattern.parse::<Pattern>().unwrap().matches_class(name), "{pattern} {name}");
+        }
+        for none in ["", " a.B", "a.B ", "a*b"] {
+            assert!(none.parse::<Pattern>().is_err(), "{none}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod counters;
 mod escape;
 pub mod file;
 pub mod filter;
+pub mod generated;
 pub mod ids;
 pub mod locklog;
 pub mod model;

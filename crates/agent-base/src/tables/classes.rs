@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use jvmti::jni_sys::{jclass, jlong, jobject};
 use jvmti::{Env, Jni, JniError, SharedRef, Turn};
-use trace::filter::FilterSet;
 use trace::ids::ClassId;
 use trace::model::ArrayCode;
 
@@ -81,16 +80,16 @@ impl ClassRecord {
         self.instance_bytes.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
-    /// Whether the filters of that recording let it through; they are applied once for a class.
+    /// Whether the filters of that recording let it through; they are applied to its name once for a class.
     #[inline]
-    pub fn is_included(&self, recording: RecordingNumber, filters: &FilterSet) -> bool {
+    pub fn is_included(&self, recording: RecordingNumber, filters: impl FnOnce(&str) -> bool) -> bool {
         let known = self.included.load(Ordering::Relaxed);
         if known >> 1 == recording.0 { known & 1 != 0 } else { self.apply(recording, filters) }
     }
 
     #[cold]
-    fn apply(&self, recording: RecordingNumber, filters: &FilterSet) -> bool {
-        let included = filters.includes(&self.name);
+    fn apply(&self, recording: RecordingNumber, filters: impl FnOnce(&str) -> bool) -> bool {
+        let included = filters(&self.name);
         self.included.store(recording.0 << 1 | u32::from(included), Ordering::Relaxed);
         included
     }

@@ -8,6 +8,7 @@ pub mod context;
 pub mod current;
 pub mod deep_stacks;
 pub mod feature;
+pub mod filters;
 pub mod living;
 pub mod lost;
 pub(crate) mod rewriting;
@@ -50,6 +51,7 @@ use asking::{SnapshotRequests, Wanted};
 use before::Before;
 use current::Current;
 use feature::Feature;
+use filters::MatchedFilters;
 use hotspot::Hotspot;
 use hotspot::return_addresses::StackLayout;
 use hotspot::safe_mode::SafeMode;
@@ -210,6 +212,8 @@ pub struct Core {
     said_stalled: AtomicBool,
     /// Whether looking at a weak reference would keep its object.
     looks_keep_objects: AtomicBool,
+    /// Which filter patterns a class has matched.
+    pub filters: MatchedFilters,
     /// How many classes were rewritten, and why others were not.
     pub rewriting: RewritingCounts,
     /// What was there before it, if it began late.
@@ -270,6 +274,7 @@ impl Core {
             progress,
             said_stalled: AtomicBool::new(false),
             looks_keep_objects: AtomicBool::new(false),
+            filters: MatchedFilters::none_of(&options.filters),
             rewriting: RewritingCounts::default(),
             before: Before::default(),
             snapshots: SnapshotRequests::default(),
@@ -437,7 +442,12 @@ impl Core {
     #[inline]
     pub fn includes(&self, class: ClassIndex) -> bool {
         let record = self.jvm.classes.get(class);
-        record.is_some_and(|record| record.is_included(self.number, &self.options.filters))
+        record.is_some_and(|record| record.is_included(self.number, |name| self.includes_named(name)))
+    }
+
+    /// The same of a class with this name, which the filters are applied to.
+    pub fn includes_named(&self, name: &str) -> bool {
+        self.filters.includes(&self.options.filters, name)
     }
 
     /// The size rule of arrays of that kind.

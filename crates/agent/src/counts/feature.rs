@@ -332,7 +332,8 @@ impl Feature for Counts {
 impl Rewriter for Counts {
     unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
         let filters = &self.core.options.filters;
-        let includes = |class: &[u8]| filters.includes(&trace::names::class_name(&trace::modified_utf8::decode(class)));
+        let name = |class: &[u8]| trace::names::class_name(&trace::modified_utf8::decode(class));
+        let includes = |class: &[u8]| self.core.includes_named(&name(class));
         let filter = (!filters.rules().is_empty()).then_some(includes);
         // SAFETY: by the caller's promise.
         let sites = unsafe { SiteCounters::new(self.core, self.counters, self.rewritings, request) };

@@ -14,8 +14,8 @@ use super::{
     Ages, Class, ClassIndex, DumpProblems, Graph, GraphRoot, Lists, ObjectIndex, Origins, Referent, Referents, Sizes,
     Strength, TooMany,
 };
-use crate::generated::plain_name;
 use crate::location::Location;
+use trace::generated::plain_name;
 
 /// A dump in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::Path;
-use std::slice;
 
 use analysis::allocations::Location;
 use trace::filter::Pattern;
@@ -10,37 +9,24 @@ use trace::names;
 
 use crate::render::page::{Page, Width};
 
-/// Does a class match a filter? As in TPTP's filter lists, a pattern for a class is one for its arrays, too.
+/// Does a class match a filter?
 pub(crate) fn selects_class(filter: &[Pattern], class: &str) -> bool {
-    let element = names::element_name(class);
-    filter.is_empty() || filter.iter().any(|pattern| pattern.matches(class) || pattern.matches(element))
+    filter.is_empty() || filter.iter().any(|pattern| pattern.matches_class(class))
 }
 
-/// Does the code of a site match a filter: its class, or class and method as in `com.acme.Main.run`?
+/// Does the code of a site match a filter: its class, class and method as in `com.acme.Main.run`, or all that tables show of it?
 pub(crate) fn selects_site(filter: &[Pattern], at: &Location<'_>) -> bool {
     let method = format!("{}.{}", at.class, names::jvm_method_name(at.method));
-    filter.iter().any(|pattern| pattern.matches(at.class) || pattern.matches(&method))
+    let row = at.to_string();
+    filter.iter().any(|pattern| pattern.matches(at.class) || pattern.matches(&method) || pattern.matches(&row))
 }
 
 /// Notes on standard error each pattern of `--filter` that none of the classes matches.
 pub(crate) fn note_unmatched<'a>(path: &Path, filter: &[Pattern], classes: impl Iterator<Item = &'a str> + Clone) {
     for pattern in filter {
-        if !classes.clone().any(|class| selects_class(slice::from_ref(pattern), class)) {
-            let hint = hint_of_short_names(slice::from_ref(pattern));
-            note(path, &format!("no class matches --filter '{pattern}'{hint}"));
+        if !classes.clone().any(|class| pattern.matches_class(class)) {
+            note(path, &format!("no class matches --filter '{pattern}'"));
         }
-    }
-}
-
-/// What is said of a pattern that no name matches: names copied from a narrow table are no names of classes.
-pub(crate) fn hint_of_short_names(patterns: &[Pattern]) -> &'static str {
-    let is_short = |pattern: &Pattern| {
-        let text = pattern.to_string();
-        text.starts_with('…') || text.split_once('.').is_some_and(|(package, _)| package.chars().count() == 1)
-    };
-    match patterns.iter().any(is_short) {
-        true => "; names are shortened in tables: use the full name, or '*Class.method'",
-        false => "",
     }
 }
 

@@ -17,9 +17,7 @@ use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::commands::per_file::each;
-use crate::commands::selection::{
-    hint_of_short_names, note, note_unmatched, selects_class, selects_site, whole_number,
-};
+use crate::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
 use crate::commands::time_window::{TimeFlags, TimeWindow};
 use crate::input::contents::{Contents, contents};
 use crate::input::reading::{self, Reading, Report};
@@ -290,8 +288,7 @@ fn show<R: Report>(
 ) -> anyhow::Result<Value> {
     let root = &shown.root;
     if !arguments.code.is_empty() && root.count == 0 {
-        let hint = hint_of_short_names(&arguments.code);
-        note(path, &format!("no stack has a frame that matches --in{hint}"));
+        note(path, "no stack has a frame that matches --in");
     }
     if arguments.folded {
         tree::write_folded(root, out)?;

@@ -4,14 +4,14 @@ use hprof::martini::Martini;
 use hprof::read::{ClassDump, DumpFile, Frame, ReadError, Record, Root, Skipped};
 use hprof::{BasicType, ClassSerial, FrameId, NameId, ObjectId, StackSerial, ThreadSerial};
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace::names;
+use trace::{modified_utf8, names};
 
 use super::{ClassFields, DeclaredFields, StaticField};
 use super::{LoadError, Progress, STRIDE};
-use crate::generated::plain_name;
 use crate::heap_dump::ids::IdMap;
 use crate::heap_dump::layout::{CLASS, LayoutInput, ObjectLayout};
 use crate::heap_dump::{Ages, Class, ClassIndex, DumpProblems, GraphRoot, ObjectIndex, Origins, Sizes, TooMany};
+use trace::generated::plain_name;
 
 /// What the first pass gathers.
 #[derive(Default)]
@@ -92,7 +92,7 @@ impl FirstPass {
     fn record(&mut self, record: &Record<'_>) -> Result<(), TooMany> {
         match *record {
             Record::Name { id, text } if !self.martini.take(id, text) => {
-                self.names.insert(id, String::from_utf8_lossy(text).into());
+                self.names.insert(id, modified_utf8::decode(text).into());
             }
             Record::LoadClass { serial, class, name } => {
                 self.serials.insert(serial, class);

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use ::trace::filter::Pattern;
+use ::trace::generated::plain_name;
 use analysis::ages::AgeSpread;
 use analysis::allocations::By;
-use analysis::generated::plain_name;
 use analysis::heap_dump::contents::Wanted;
-use analysis::heap_dump::{ClassIndex, DumpId, ObjectIndex, SiteRow, ages};
+use analysis::heap_dump::{ClassIndex, DumpId, Graph, ObjectIndex, SiteRow, ages};
 use anyhow::bail;
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
@@ -45,7 +46,7 @@ pub(crate) fn show(arguments: &Arguments, source: &Source, wanted: &str, out: &m
     let by_id = parse_id(wanted).ok().and_then(|id| graph.as_class(graph.object(DumpId(id))?));
     let found: Vec<ClassIndex> = match by_id {
         Some(class) => vec![class],
-        None => graph.classes_named(&name).collect(),
+        None => named(graph, &name),
     };
     if found.is_empty() {
         bail!("{} has no class {wanted}; `--show histogram --top 0` lists them", source.path.display());
@@ -60,6 +61,18 @@ pub(crate) fn show(arguments: &Arguments, source: &Source, wanted: &str, out: &m
     }
     json.insert("classes".to_owned(), json!(classes));
     Ok(Value::Object(json))
+}
+
+/// The classes of a name, or if there are none, those that are spelled like it in a table or in Java code.
+fn named(graph: &Graph, name: &str) -> Vec<ClassIndex> {
+    let found: Vec<ClassIndex> = graph.classes_named(name).collect();
+    match name.parse::<Pattern>() {
+        Ok(pattern) if found.is_empty() && !name.contains('*') => {
+            let fits = |class: &ClassIndex| pattern.matches(&graph.class(*class).name);
+            (0..graph.classes().len() as u32).map(ClassIndex).filter(fits).collect()
+        }
+        _ => found,
+    }
 }
 
 /// What the trace counts of a class, in all and by site.

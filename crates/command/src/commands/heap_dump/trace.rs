@@ -1,10 +1,11 @@
 //! What a trace shows without a dump: the lifetimes of an object and the definitions of a class.
 
+use ::trace::filter::Pattern;
+use ::trace::generated::plain_name;
 use ::trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use ::trace::model::{Element, Frame};
 use ::trace::names;
 use ::trace::time::Time;
-use analysis::generated::plain_name;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -65,7 +66,13 @@ impl History {
                 let source = class.source_name.as_deref().unwrap_or_default().to_owned();
                 let name = plain_name(&class.name).into_owned();
                 self.classes.insert(class.class_id, (name.clone(), source.clone()));
-                if self.class.as_deref().is_some_and(|wanted| wanted == name || is_id(wanted, class.class_id.0)) {
+                let is_wanted = |wanted: &str| {
+                    let pattern = || wanted.parse::<Pattern>().ok().filter(|_| !wanted.contains('*'));
+                    wanted == name
+                        || is_id(wanted, class.class_id.0)
+                        || pattern().is_some_and(|pattern| pattern.matches(&name))
+                };
+                if self.class.as_deref().is_some_and(is_wanted) {
                     let id = class.class_id;
                     let object = class.object.filter(|object| object.0 != 0);
                     self.definitions.push(Definition { id, name, source, object, time: class.time, unloaded: None });

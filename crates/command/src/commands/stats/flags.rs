@@ -9,7 +9,7 @@ use trace::filter::Pattern;
 
 use super::Arguments;
 use super::objects::Names;
-use crate::commands::selection::{hint_of_short_names, note, note_unmatched, selects_site};
+use crate::commands::selection::{note, note_unmatched, selects_site};
 use crate::render::allocations::{ObjectColumn, TableKind, how_to_record};
 
 /// Notes each flag that has no effect on this trace.
@@ -95,8 +95,7 @@ fn note_unmatched_code(arguments: &Arguments, path: &Path, report: &AllocationRe
             _ => false,
         });
         if !is_matched {
-            let hint = hint_of_short_names(slice::from_ref(pattern));
-            note(path, &format!("no allocating code matches --in '{pattern}'{hint}"));
+            note(path, &format!("no allocating code matches --in '{pattern}'"));
         }
     }
 }

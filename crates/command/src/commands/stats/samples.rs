@@ -9,7 +9,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
 use super::{Arguments, DEFAULT_TOP, SHORT_TOP, flags};
-use crate::commands::selection::{hint_of_short_names, note, row_limit, selects_site};
+use crate::commands::selection::{note, row_limit, selects_site};
 use crate::commands::time_window::TimeWindow;
 use crate::input::reading::Reading;
 use crate::render::page::Page;
@@ -57,8 +57,7 @@ impl<'a> Samples<'a> {
             let had_any = reading.report.sum().0 > 0;
             reading.report.retain(|at: &Location<'_>| selects_site(&arguments.code, at));
             if had_any && reading.report.sum().0 == 0 {
-                let hint = hint_of_short_names(&arguments.code);
-                note(path, &format!("no stack has a frame that matches --in{hint}"));
+                note(path, "no stack has a frame that matches --in");
             }
         }
         Ok(Samples { arguments, path, reading, by, by_total })

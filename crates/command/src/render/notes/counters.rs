@@ -42,7 +42,7 @@ const NOT_SHOWN: [&str; 15] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 38] = [
+const NOTES: [(&str, Unit, &str); 39] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -57,6 +57,11 @@ const NOTES: [(&str, Unit, &str); 38] = [
         "events.dropped",
         Unit::Of("event was", "events were"),
         "{n} dropped{detail}: the reader or file system of the trace accepted nothing for seconds",
+    ),
+    (
+        "filters.unmatched",
+        Unit::Of("filter pattern", "filter patterns"),
+        "{n} matched nothing that was recorded{detail}",
     ),
     ("events.lost", Unit::Of("event was", "events were"), "{n} lost{detail}"),
     (

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use trace::names;
+use crate::names;
 
 /// What `java.lang.reflect.Proxy` makes, whichever module and number it gets.
 const PROXY: &str = "jdk.proxy.$Proxy";
