@@ -49,15 +49,23 @@ fn the_next_commands_work() {
 }
 
 #[test]
-fn a_heap_dump_beside_the_trace_comes_next() {
+fn a_heap_dump_of_the_same_recording_comes_next() {
     let folder = tempfile::tempdir().unwrap();
-    let beside = folder.path().join("app.trcxml");
-    std::fs::copy(trace("explain.trcxml"), &beside).unwrap();
+    let text = std::fs::read_to_string(trace("explain.trcxml")).unwrap();
+    let (before, rest) = text.rsplit_once("<traceEnd ").unwrap();
+    let dumps = r#"<heapDumpDef heapDumpId="900001" name="gc:9 /tmp/app-1.hprof" time="1767606400.2"/>
+<heapDumpDef heapDumpId="900002" name="end /tmp/app-2.hprof" time="1767606400.3"/>
+"#;
+    std::fs::write(folder.path().join("app.trcxml"), format!("{before}{dumps}<traceEnd {rest}")).unwrap();
     for number in [1, 2, 4] {
         std::fs::write(folder.path().join(format!("app-{number}.hprof")), "").unwrap();
     }
     let ended = end(martini().current_dir(folder.path()).args(["explain", "app.trcxml"]));
     assert!(ended.out.contains("\n  next: martini heap app-2.hprof --show suspects\n"), "{}", ended.out);
+    // Those of another recording.
+    std::fs::write(folder.path().join("app.trcxml"), text).unwrap();
+    let ended = end(martini().current_dir(folder.path()).args(["explain", "app.trcxml"]));
+    assert!(!ended.out.contains(".hprof"), "{}", ended.out);
 }
 
 #[test]

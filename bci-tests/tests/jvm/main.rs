@@ -6,6 +6,7 @@ mod each_collector;
 mod exit;
 mod files;
 mod filters;
+mod hints;
 mod inherited;
 mod marks;
 mod names;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         files::tests,
         options::tests,
         filters::tests,
+        hints::tests,
         inherited::tests,
         other_users::tests,
         marks::tests,

@@ -89,6 +89,8 @@ pub struct Facts {
     pub frees: u64,
     /// `gcFinish` elements.
     pub collections: u64,
+    /// The names of heap dumps, in their order: why each was made, and its file.
+    pub dumps: Vec<String>,
     /// `methodEntry` and `methodExit` elements.
     pub calls: u64,
     /// When collection began: the earliest `traceStart`.
@@ -172,6 +174,7 @@ impl Facts {
                 self.collections += 1;
                 self.reach(finish.time);
             }
+            Element::HeapDumpDef(dump) => self.dumps.push(dump.name.as_deref().unwrap_or_default().to_owned()),
             Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
             Element::StackDef(_) => self.stacks += 1,
             Element::Other(_) => self.unknown += 1,

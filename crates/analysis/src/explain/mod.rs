@@ -136,6 +136,8 @@ pub struct Explanation<'a> {
     pub to_safepoint: Option<Nanos>,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
+    /// Threads that were looked at by the clock, whether they ran or not.
+    pub wall_samples: u64,
     /// Filters leave classes out of the trace.
     pub is_filtered: bool,
     /// Single objects are recorded, but there were too few collections for their ages to say what grows.
@@ -321,6 +323,7 @@ pub fn explain<'a>(
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
         to_safepoint: None,
+        wall_samples: facts.wall_samples,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,
         has_few_ages: (facts.allocations > 0 || facts.live_samples > 0)

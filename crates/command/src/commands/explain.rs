@@ -3,8 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use agent_options::{HeapMode, RawOptions};
-use analysis::allocations::{Facts, Naming, ObjectTotals, Origin, SiteNames};
+use analysis::allocations::{Facts, Naming, ObjectTotals, SiteNames};
 use analysis::explain::{Explanation, explain};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
@@ -15,7 +14,7 @@ use crate::commands::selection::row_limit;
 use crate::input::reading::Reading;
 use crate::input::whole::{self, Whole};
 use crate::render::explain::{self as render, Source};
-use crate::render::human::{bytes, printable, shell_word};
+use crate::render::human::{bytes, counted, printable, shell_word};
 use crate::render::page::{Page, PageArguments, Width};
 use crate::render::{conservation, coverage, head, lock_summary, notes, run_summary, safepoints};
 
@@ -102,9 +101,9 @@ impl<'a> Explained<'a> {
         let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
         explanation.add_safepoints(&whole.safepoints, &own);
         let has_cpu = explanation.on_processors.is_some();
-        let source = Source { path, dump: last_dump(path), has_stacks: report.has_stacks() };
-        let has_allocations =
-            explanation.allocated.is_some() || !explanation.has_waits && !has_cpu && !is_without_heap(whole);
+        let source = Source { path, dump: last_dump(path, &report.facts().dumps), has_stacks: report.has_stacks() };
+        let has_allocations = explanation.allocated.is_some()
+            || !explanation.has_waits && !has_cpu && notes::recorded::allocations(report.facts()) != Some(false);
         Explained { whole, names, explanation, has_allocations, has_cpu, cpu_names, source }
     }
 
@@ -134,17 +133,13 @@ impl<'a> Explained<'a> {
         }
         if self.has_allocations {
             run_summary::write_lines(&self.whole.allocations.report, &self.names, rows, out)?;
-        } else if !self.has_cpu && !self.has_safepoints_alone() {
+        } else if self.explanation.has_waits && !self.has_cpu {
             run_summary::write_waits(&self.whole.locks.report, rows, out)?;
         }
         self.write_completeness(&self.notes(notes::of_allocations_in_short), out)?;
         let trace = shell_word(self.source.path);
-        let more = match self.has_allocations || self.has_cpu {
-            true => "stats",
-            false if self.has_safepoints_alone() => "safepoints",
-            false => "locks",
-        };
-        let mut commands = vec![format!("martini explain {trace}"), format!("martini {more} {trace}")];
+        let mut commands = vec![format!("martini explain {trace}")];
+        commands.extend(self.commands().into_iter().map(|command| format!("martini {command} {trace}")));
         commands.extend(self.source.dump.as_deref().map(|dump| format!("martini heap {}", shell_word(dump))));
         let line = format!("More: {}", commands.join(", "));
         let is_short = line.chars().count() <= out.width().0;
@@ -152,10 +147,35 @@ impl<'a> Explained<'a> {
         Ok(())
     }
 
+    /// The commands that show what the trace holds.
+    fn commands(&self) -> Vec<&'static str> {
+        let facts = self.whole.allocations.report.facts();
+        let has_safepoints =
+            self.explanation.to_safepoint.is_some() || notes::recorded::safepoints(facts) == Some(true);
+        let shown = [
+            (self.has_allocations || self.has_cpu, "stats"),
+            (self.has_allocations && self.has_cpu, "stats --cpu"),
+            (facts.wall_samples > 0 || notes::recorded::wall(facts) == Some(true), "stats --wall"),
+            (self.explanation.has_waits || notes::recorded::locks(facts) == Some(true), "locks"),
+            (has_safepoints, "safepoints"),
+        ];
+        let shown: Vec<&str> =
+            shown.into_iter().filter(|(is_there, _)| *is_there).map(|(_, command)| command).collect();
+        if shown.is_empty() { vec!["locks"] } else { shown }
+    }
+
     /// Whether the trace has safepoints, and nothing else to sum up.
     fn has_safepoints_alone(&self) -> bool {
-        let has_others = self.has_allocations || self.has_cpu || self.explanation.has_waits;
-        !has_others && self.explanation.to_safepoint.is_some()
+        !self.has_others() && self.explanation.to_safepoint.is_some()
+    }
+
+    /// Whether it has samples by the clock, and nothing else but safepoints to sum up.
+    fn has_wall_alone(&self) -> bool {
+        !self.has_others() && self.explanation.wall_samples > 0
+    }
+
+    fn has_others(&self) -> bool {
+        self.has_allocations || self.has_cpu || self.explanation.has_waits
     }
 
     /// What the trace holds, in a sentence.
@@ -164,6 +184,9 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&report.sum(|_| true), report.facts()),
             false if self.has_cpu => notes::samples_summary(&self.whole.cpu.report),
+            false if self.has_wall_alone() => {
+                counted(self.explanation.wall_samples, "wall clock sample", "wall clock samples")
+            }
             false if self.has_safepoints_alone() => safepoints::sums(&self.whole.safepoints),
             false => lock_summary::sums(&self.whole.locks.report),
         }
@@ -174,7 +197,7 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&self.whole.allocations),
             false if self.has_cpu => notes::of_samples(&self.whole.cpu),
-            false if self.has_safepoints_alone() => notes::of_any(&self.whole.allocations),
+            false if self.has_safepoints_alone() || self.has_wall_alone() => notes::of_any(&self.whole.allocations),
             false => notes::of_locks(&self.whole.locks),
         }
     }
@@ -227,25 +250,42 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// Whether the trace was recorded without the heap profiler.
-fn is_without_heap(whole: &Whole) -> bool {
-    let is_off = |origin: &Origin| {
-        let options = origin.parameters.parse::<RawOptions>().ok().and_then(|options| options.resolve().ok());
-        origin.is_martini() && options.is_some_and(|options| options.heap == HeapMode::Off)
-    };
-    whole.allocations.report.facts().origins.iter().any(is_off)
-}
-
-/// The last of the heap dumps that a recording leaves beside its trace: `app-1.hprof` of `app.trcxml`.
-fn last_dump(path: &Path) -> Option<PathBuf> {
-    let name = path.file_stem()?.to_str()?;
-    let dump = |number: u32| path.with_file_name(format!("{name}-{number}.hprof"));
-    (1..).map(dump).take_while(|dump| dump.is_file()).last()
+/// The last heap dump of a trace: a file that the same recording left beside it, as `app-1.hprof` of `app.trcxml`, or the trace itself.
+fn last_dump(path: &Path, dumps: &[String]) -> Option<PathBuf> {
+    let stem = path.file_stem()?.to_str()?;
+    let last = dumps.iter().rev().map(|name| match name.strip_suffix(".hprof") {
+        // Other recordings have left theirs, and a trace is moved to another name with its dumps.
+        Some(name) => {
+            let number: u32 = name.rsplit_once('-')?.1.parse().ok()?;
+            Some(path.with_file_name(format!("{stem}-{number}.hprof")))
+        }
+        None => Some(path.to_owned()),
+    });
+    last.flatten().find(|dump| dump.is_file())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dumps_of_other_recordings_are_not_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("app.trcxml");
+        for file in ["app.trcxml", "app-1.hprof", "app-2.hprof", "app-3.hprof", "other-1.hprof"] {
+            std::fs::write(folder.path().join(file), "").expect("a file");
+        }
+        let last = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let dump = last_dump(&path, &names)?;
+            Some(dump.file_name().expect("a name").to_string_lossy().into_owned())
+        };
+        assert_eq!(last(&[]), None);
+        assert_eq!(last(&["end /x/app-1.hprof", "gc:9 /x/app-2.hprof"]).as_deref(), Some("app-2.hprof"));
+        assert_eq!(last(&["end /x/moved-3.hprof"]).as_deref(), Some("app-3.hprof"));
+        assert_eq!(last(&["end /x/app-1.hprof", "end /x/app-9.hprof"]).as_deref(), Some("app-1.hprof"));
+        assert_eq!(last(&["end"]).as_deref(), Some("app.trcxml"));
+    }
 
     /// What `run` prints, as it is kept in `tests/pages`.
     #[test]

@@ -111,6 +111,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
         None if explanation.has_waits => looked_at.push("no lock was contended".to_owned()),
         None => {}
     }
+    if explanation.wall_samples > 0 {
+        looked_at.push(counted(explanation.wall_samples, "wall clock sample", "wall clock samples"));
+    }
     if let Some(sync) = explanation.to_safepoint {
         looked_at.push(format!("{} to reach safepoints", duration(sync)));
     }

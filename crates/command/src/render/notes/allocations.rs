@@ -5,7 +5,7 @@ use analysis::allocations::{Count, CountedPart, Facts, ObjectTotals, Origin};
 use trace::filter::Pattern;
 use trace::time::Nanos;
 
-use super::{completeness, counters, is_complete};
+use super::{completeness, counters, is_complete, recorded};
 use crate::input::reading::Reading;
 use crate::render::human::{bytes, count, counted};
 
@@ -91,6 +91,7 @@ fn no_counts(reading: &Reading) -> String {
     let is_limited = reading.report.facts().counts.iter().any(|count| count.key == "limit.reached");
     let why = match (is_limited, is_complete(reading), reading.is_growing) {
         (true, ..) => "it reached its limit before the first snapshot; use a larger limit=",
+        (_, true, _) if reading.report.facts().is_filtered => "no site of a class that passes the filters was executed",
         (_, true, _) => "no counted site was executed",
         (.., true) => {
             "heap=counts writes them every=SECONDS (1 by default) and at the end, and the trace is still being written; wait, \
@@ -148,7 +149,12 @@ fn sentences(reading: &Reading, keeps: impl Fn(&Count) -> bool) -> Vec<String> {
             }
             (calls, _) => format!("; it has {} of methods", counted(calls, "call event", "call events")),
         };
-        notes.push(format!("the trace has no allocations: it was recorded without the heap profiler{holds}"));
+        let why = match (recorded::allocations(facts), facts.is_filtered) {
+            (Some(true), true) => "nothing that was allocated passed the filters",
+            (Some(true), false) => "none was seen",
+            _ => "it was recorded without the heap profiler",
+        };
+        notes.push(format!("the trace has no allocations: {why}{holds}"));
     } else if facts.end.is_none_or(|end| end.0 == 0) {
         notes.push("the trace has no times, so ages and generations are unknown".to_owned());
     }

@@ -2,7 +2,7 @@
 
 use analysis::locks::{LockReport, WaitProblems};
 
-use super::{completeness, counters};
+use super::{completeness, counters, recorded};
 use crate::input::reading::Reading;
 use crate::render::human::counted;
 
@@ -16,9 +16,17 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
         notes.push(match report.is_log() {
             true => "no thread waited in this log".to_owned(),
             false if sleeping > 0 => "no thread waited for another: no contention in what is selected".to_owned(),
-            false => "no thread waited in this trace: no contention in what is selected, or it was recorded without \
-                      the lock profiler"
-                .to_owned(),
+            false => match recorded::locks(report.facts()) {
+                Some(true) => "no thread waited for another: no contention in what is selected".to_owned(),
+                Some(false) => {
+                    "the trace has no waits: it was recorded without locks=on (martini run --locks)".to_owned()
+                }
+                None => {
+                    "no thread waited in this trace: no contention in what is selected, or it was recorded without \
+                         the lock profiler"
+                        .to_owned()
+                }
+            },
         });
     }
     if report.is_log() {

@@ -3,6 +3,7 @@
 mod allocations;
 mod counters;
 mod locks;
+pub(crate) mod recorded;
 mod safepoints;
 mod samples;
 

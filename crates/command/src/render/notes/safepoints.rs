@@ -2,7 +2,7 @@
 
 use analysis::safepoints::SafepointReport;
 
-use super::of_any;
+use super::{of_any, recorded};
 use crate::input::reading::Reading;
 use crate::render::human::{counted, duration, percent};
 
@@ -12,10 +12,12 @@ pub(crate) fn of_safepoints(reading: &Reading<SafepointReport>) -> Vec<String> {
     let slow = report.slow();
     let mut notes = Vec::new();
     if report.sums().count == 0 && slow.count == 0 {
-        notes.push(
-            "the trace has no safepoints: it was recorded without ttsp=on (martini run --ttsp), or none was reached"
-                .to_owned(),
-        );
+        let why = match recorded::safepoints(report.facts()) {
+            Some(true) => "none was reached",
+            Some(false) => "it was recorded without ttsp=on (martini run --ttsp)",
+            None => "it was recorded without ttsp=on (martini run --ttsp), or none was reached",
+        };
+        notes.push(format!("the trace has no safepoints: {why}"));
     }
     if report.unseen().0 > 0 {
         notes.push(format!(

@@ -3,7 +3,7 @@
 use analysis::cpu::{CpuReport, SampleClock};
 use trace::time::Nanos;
 
-use super::{completeness, counters};
+use super::{completeness, counters, recorded};
 use crate::input::reading::Reading;
 use crate::render::human::{counted, duration};
 
@@ -28,12 +28,15 @@ pub(crate) fn of_samples(reading: &Reading<CpuReport>) -> Vec<String> {
     let report = &reading.report;
     let facts = report.facts();
     let mut notes = Vec::new();
-    let (taken, flag, what) = match report.sample_clock() {
-        SampleClock::Cpu => (facts.cpu_samples, "--cpu", "CPU time"),
-        SampleClock::Wall => (facts.wall_samples, "--wall", "thread time"),
+    let (taken, recorded, flag, what) = match report.sample_clock() {
+        SampleClock::Cpu => (facts.cpu_samples, recorded::cpu(facts), "--cpu", "CPU time"),
+        SampleClock::Wall => (facts.wall_samples, recorded::wall(facts), "--wall", "thread time"),
     };
     if taken == 0 {
-        notes.push(format!("the trace has no samples of {what}; record them with martini run {flag}"));
+        notes.push(match recorded {
+            Some(true) => format!("the trace has no samples of {what} although {flag} was on: none was taken"),
+            _ => format!("the trace has no samples of {what}; record them with martini run {flag}"),
+        });
     }
     let (asked, delivered) = (report.counted("cpu.interval"), report.counted("cpu.delivered"));
     if report.sample_clock() == SampleClock::Cpu && delivered > asked.saturating_add(asked / 5) {
