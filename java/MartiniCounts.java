@@ -131,9 +131,9 @@ public final class MartiniCounts {
     @Hidden
     private static native long counters(int site, int number, Class<?> type);
 
-    /** The class file with hooks, or null if it needs none. */
+    /** The class file of a hidden class with hooks, or null if it needs none. It is found by the loader of its host. */
     @Hidden
-    private static native byte[] rewritten(byte[] classFile);
+    private static native byte[] rewritten(Class<?> host, byte[] classFile);
 
     /** Remembers how many classes had begun to load: what they make is no object of the native method. */
     @Hidden
@@ -153,10 +153,10 @@ public final class MartiniCounts {
 
     /** A class file that is passed to the VM. This is the only place where the agent sees hidden classes. */
     @Hidden
-    public static byte[] hidden(byte[] classFile, int flags) {
+    public static byte[] hidden(Class<?> host, byte[] classFile, int flags) {
         if ((flags & 2) == 0 || classFile == null || !counting) return classFile;
         try {
-            byte[] rewritten = rewritten(classFile);
+            byte[] rewritten = rewritten(host, classFile);
             return rewritten == null ? classFile : rewritten;
         } catch (Throwable t) {
             lost++;

@@ -8,6 +8,7 @@ mod files;
 mod filters;
 mod hints;
 mod inherited;
+mod loaders;
 mod marks;
 mod names;
 mod options;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         hints::tests,
         inherited::tests,
         other_users::tests,
+        loaders::tests,
         marks::tests,
         stalls::tests,
     ])

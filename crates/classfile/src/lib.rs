@@ -32,5 +32,7 @@ pub use instruction::{ArrayKind, Instruction, Instructions, MemberRef};
 pub use lines::LineTable;
 pub use opcode::OpcodeSet;
 pub use pool::{Constant, ConstantPool};
-pub use rewrite::{Insert, Instrument, MethodView, Op, Refused, Rewritten, StaticMethod, rewrite, rewrite_class};
+pub use rewrite::{
+    Guard, Insert, Instrument, MethodView, Op, Refused, Rewritten, StaticMethod, rewrite, rewrite_class,
+};
 pub use walk::walk;

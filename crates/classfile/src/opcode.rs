@@ -14,6 +14,7 @@ pub const ILOAD: u8 = 21;
 pub const LLOAD: u8 = 22;
 pub const ALOAD: u8 = 25;
 pub const ALOAD_0: u8 = 42;
+pub const ALOAD_1: u8 = 43;
 pub const AALOAD: u8 = 50;
 pub const ISTORE: u8 = 54;
 pub const ASTORE: u8 = 58;

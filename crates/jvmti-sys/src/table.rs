@@ -88,7 +88,8 @@ table! {
         generic_ptr: *mut *mut c_char
     );
     [65] GetMethodDeclaringClass: function(method: jmethodID, declaring_class_ptr: *mut jclass);
-    [66] unused66: unused(4);
+    [66] GetMethodModifiers: function(method: jmethodID, modifiers_ptr: *mut jint);
+    [67] unused67: unused(3);
     [70] GetLineNumberTable: function(
         method: jmethodID, entry_count_ptr: *mut jint, table_ptr: *mut *mut jvmtiLineNumberEntry
     );

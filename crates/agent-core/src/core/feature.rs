@@ -8,6 +8,7 @@ use jvmti::sys::jvmtiEventCallbacks;
 use super::asking::Wanted;
 use super::context::{LocalThread, ThreadContext};
 use agent_base::clock::Ticks;
+use agent_base::helpers::Helper;
 use agent_base::ids::{GcNumber, ThreadIndex};
 
 /// Why a recording ends.
@@ -151,6 +152,8 @@ pub struct RewriteRequest<'r> {
     pub name: &'r [u8],
     /// A live reference or null for the boot loader; `None` for a hidden class, which is not found by its name.
     pub loader: Option<jobject>,
+    /// The loader by which the VM finds what its code names: a live reference or null for the boot loader.
+    pub finder: jobject,
     /// How far the VM has started.
     pub phase: ClassPhase,
     /// VMInit is over, so rewritten code need not check for it.
@@ -162,8 +165,11 @@ pub trait Rewriter: Sync {
     /// The class file with its hooks; `None` if it stays as it is.
     ///
     /// # Safety
-    /// The loader of the request is a live reference or null.
+    /// The loaders of the request are live references or null.
     unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>>;
+
+    /// The helper class that it has classes of the program call.
+    fn helper(&self) -> Option<&'static Helper>;
 
     /// Whether a class of that internal name, which is loaded already, may have something to rewrite.
     fn considers(&self, name: &[u8]) -> bool;

@@ -22,10 +22,15 @@ impl RewritingCounts {
 
     /// Counts what the rewriter did, and returns the bytes that it made.
     pub fn note(&self, rewritten: Rewritten<'_>) -> Option<Vec<u8>> {
+        self.note_further(rewritten, false)
+    }
+
+    /// The same for a class that may have been rewritten, and counted, before.
+    pub fn note_further(&self, rewritten: Rewritten<'_>, is_counted: bool) -> Option<Vec<u8>> {
         for refused in &rewritten.refused {
             self.refuse(&format!("method: {}", refused.reason));
         }
-        if rewritten.bytes.is_some() {
+        if rewritten.bytes.is_some() && !is_counted {
             self.rewritten.fetch_add(1, Ordering::Relaxed);
         }
         rewritten.bytes

@@ -38,9 +38,12 @@ impl Instrumentation {
         // For those that are linked meanwhile.
         self.start_thread(jni).map_err(|error| format!("cannot start the thread that rewrites classes: {error}"))?;
         env.enable_event(JVMTI_EVENT_CLASS_PREPARE).map_err(|e| e.to_string())?;
+        self.reach_loaders(jni);
         self.retransform_watched(jni, || {
             let all = RetransformSubset::All;
-            let wanted = self.choose_linked(jni, |class, name| self.needs_rewriting(class, name, all));
+            let needs =
+                |class, name: &[u8]| self.needs_rewriting(class, name, all) && !self.has_guard(jni, class, name);
+            let wanted = self.choose_linked(jni, needs);
             self.swapping.store(true, Ordering::Release);
             wanted
         })?;
@@ -142,7 +145,7 @@ impl Instrumentation {
     ///
     /// # Errors
     /// The VM refuses to report which classes are made: one sentence. They are retransformed even so.
-    fn retransform_watched(&self, jni: Jni, choose: impl FnOnce() -> Vec<jclass>) -> Result<(), String> {
+    pub(super) fn retransform_watched(&self, jni: Jni, choose: impl FnOnce() -> Vec<jclass>) -> Result<(), String> {
         let env = self.core.jvm.env;
         let _watch = self.gate.watch();
         let enabled = env.enable_events(&GATE_EVENTS).map_err(|error| error.to_string());
@@ -152,7 +155,7 @@ impl Instrumentation {
         if !is_on || !self.is_hooked.load(Ordering::Acquire) {
             env.disable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]);
         }
-        if !is_on || !self.core.source.counts() {
+        if !is_on || !self.core.source.counts() && !self.checks_domains() {
             env.disable_events(&[JVMTI_EVENT_CLASS_LOAD]);
         }
         enabled

@@ -6,6 +6,7 @@ mod gate;
 pub mod intrinsics;
 mod late;
 mod linked;
+mod loaders;
 mod others;
 mod read_edges;
 pub mod retransform;
@@ -30,6 +31,7 @@ use agent_base::mutex::Mutex;
 use gate::Gate;
 use hotspot::Hotspot;
 use linked::Linked;
+use loaders::Loaders;
 use retransform::{internal_name, is_initialised};
 use start_up::StartUp;
 use unlinked::Unlinked;
@@ -75,6 +77,10 @@ pub struct Instrumentation {
     unlinked: &'static Unlinked,
     /// Those that are linked by now; the same in all recordings.
     linked: &'static Linked,
+    /// Whether loaders find what rewritten classes name; the same in all recordings.
+    loaders: &'static Loaders,
+    /// Guards answer for all helper classes of this recording.
+    has_guards: AtomicBool,
     /// Keeps classes from being made while methods are swapped; the same in all recordings.
     gate: &'static Gate,
     /// The hook is on for every class, or will be when the VM has started.
@@ -102,6 +108,8 @@ impl Instrumentation {
             start_up: StartUp::default(),
             unlinked: core.jvm.keep(Unlinked::default),
             linked: core.jvm.keep(Linked::default),
+            loaders: core.jvm.keep(Loaders::default),
+            has_guards: AtomicBool::new(false),
             gate: core.jvm.keep(Gate::default),
             is_hooked: AtomicBool::new(is_hooked),
         }
@@ -131,6 +139,8 @@ impl Instrumentation {
         if rewrites && self.core.is_late {
             read_edges::add_first(self.core.jvm.env, jni)?;
         }
+        self.define_guards(jni)?;
+        self.begin_guards(jni);
         self.is_ready.store(rewrites, Ordering::Release);
         Ok(())
     }
@@ -169,8 +179,13 @@ impl Instrumentation {
         if is_helper(request.name) {
             return None;
         }
+        let (jni, finder) = (request.jni, request.finder);
         let mut rewritten: Option<Vec<u8>> = None;
         for rewriter in &self.rewriters {
+            // SAFETY: by the caller's promise.
+            if !rewriter.helper().is_none_or(|helper| unsafe { self.finds(jni, finder, helper) }) {
+                return None;
+            }
             // SAFETY: by the caller's promise.
             let next = unsafe {
                 match &rewritten {
@@ -180,7 +195,15 @@ impl Instrumentation {
             };
             rewritten = next.or(rewritten);
         }
-        rewritten
+        // SAFETY: by the caller's promise.
+        let guard = |class: &ClassFile<'_>, has_hooks| unsafe {
+            self.guard(class, jni, finder).and_then(|guarded| self.core.rewriting.note_further(guarded, has_hooks))
+        };
+        let guarded = match &rewritten {
+            None => guard(class, false),
+            Some(before) => ClassFile::parse(before).ok().and_then(|class| guard(&class, true)),
+        };
+        guarded.or(rewritten)
     }
 
     /// A copy of a class file that stays as it is, where the class may come out of the CDS archive with calls that are resolved: the
@@ -224,7 +247,14 @@ impl Instrumentation {
             false if unsafe { is_initialised(core.jvm.env, redefined) } => ClassPhase::Initialised,
             false => ClassPhase::Loaded,
         };
-        let request = RewriteRequest { jni, name, loader: Some(loader), phase, is_initialised: is_initialised_vm };
+        let request = RewriteRequest {
+            jni,
+            name,
+            loader: Some(loader),
+            finder: loader,
+            phase,
+            is_initialised: is_initialised_vm,
+        };
         let rewritten = match &parsed {
             // SAFETY: by the caller's promise.
             Ok(class) => unsafe { self.rewrite(class, request) },
@@ -325,6 +355,8 @@ pub unsafe extern "system" fn class_load(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: 
         {
             instrumentation.gate.leave(name);
         }
+        // SAFETY: as below.
+        unsafe { instrumentation.check_domain(Jni::from_raw(jni), class) };
         // SAFETY: the VM passes this thread's environment and a live reference.
         let visit = |rewriter: &&dyn Rewriter| unsafe { rewriter.class_loaded(Jni::from_raw(jni), class) };
         instrumentation.rewriters.iter().for_each(visit);

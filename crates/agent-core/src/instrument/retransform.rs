@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use jvmti::jni_sys::jclass;
-use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK};
+use jvmti::sys::{JVMTI_CLASS_STATUS_INITIALIZED, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_LOAD};
 use jvmti::{Env, Error, Jni};
 
 use super::{Instrumentation, OBJECT, runs_once};
@@ -66,6 +66,9 @@ impl Instrumentation {
     pub fn begin(&self, jni: Jni) -> Result<(), String> {
         let core = self.core;
         self.is_initialised.store(true, Ordering::Release);
+        if self.checks_domains() {
+            core.jvm.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(|e| e.to_string())?;
+        }
         if core.is_late {
             return self.begin_late(jni);
         }
@@ -195,7 +198,9 @@ impl Instrumentation {
 
     /// Makes the VM reload the classes of a subset that came before the hook and that hold something to rewrite.
     fn retransform_loaded(&self, jni: Jni, subset: RetransformSubset) {
-        let mut wanted = self.choose(jni, |class, name| self.needs_rewriting(class, name, subset));
+        let mut wanted = self.choose(jni, |class, name| {
+            self.needs_rewriting(class, name, subset) || subset.contains(name) && self.lacks_guard(jni, class, name)
+        });
         match subset {
             RetransformSubset::Even | RetransformSubset::Odd => self.put_last(&mut wanted),
             RetransformSubset::All => self.swapping.store(true, Ordering::Release),

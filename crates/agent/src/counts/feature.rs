@@ -27,6 +27,7 @@ use crate::heap_events::define_proxy;
 use crate::heap_histogram::walk;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
+use agent_base::helpers::{COUNTS, Helper};
 use agent_base::ids::{GcNumber, ThreadIndex};
 use agent_core::core::Core;
 use agent_core::core::asking::Wanted;
@@ -342,6 +343,10 @@ impl Rewriter for Counts {
         let uncounted = hooks.end();
         (0..uncounted).for_each(|_| self.core.rewriting.refuse("site: there are too many"));
         self.core.rewriting.note(rewritten)
+    }
+
+    fn helper(&self) -> Option<&'static Helper> {
+        Some(&COUNTS)
     }
 
     fn considers(&self, _: &[u8]) -> bool {

@@ -10,6 +10,8 @@ pub(super) const NAMES: &[&[u8]] =
 /// A method of the JDK through which all hidden classes come, which no class file load hook sees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClassDefiner {
+    /// Local variable with the class beside which it is defined, whose loader it gets.
+    pub(super) host: u8,
     /// Local variable with the class file.
     pub(super) class_file: u8,
     /// Pushes the flags of `ClassLoader.defineClass0`.
@@ -27,10 +29,10 @@ impl ClassDefiner {
         match (method.class_name(), method.name(), method.descriptor()) {
             // JavaLangAccess, from JDK 15 on.
             (class, b"defineClass", LOOKUP) if class.starts_with(b"java/lang/System$") => {
-                Some(ClassDefiner { class_file: 4, flags: Op::Iload(7) })
+                Some(ClassDefiner { host: 2, class_file: 4, flags: Op::Iload(7) })
             }
             (b"jdk/internal/misc/Unsafe", b"defineAnonymousClass", ANONYMOUS) => {
-                Some(ClassDefiner { class_file: 2, flags: Op::PushInt(Self::HIDDEN_CLASS) })
+                Some(ClassDefiner { host: 1, class_file: 2, flags: Op::PushInt(Self::HIDDEN_CLASS) })
             }
             _ => None,
         }

@@ -26,7 +26,7 @@ pub static NATIVES: Natives = natives! {
     count(counter: jint, number: jlong, bytes: jlong), c"count", c"(IJJ)V";
     count_large(counter: jint, number: jlong, bytes: jlong), c"countLarge", c"(IJJ)V";
     use_constant(number: jint), c"useConstant", c"(I)V";
-    rewritten(class: jbyteArray) -> jbyteArray, c"rewritten", c"([B)[B";
+    rewritten(host: jclass, class: jbyteArray) -> jbyteArray, c"rewritten", c"(Ljava/lang/Class;[B)[B";
     note_call(), c"noteCall", c"()V";
     count_argument(object: jobject), c"countArgument", c"(Ljava/lang/Object;)V";
     account_begins(), c"accountBegins", c"()V";
@@ -58,7 +58,7 @@ fn use_constant(jni: Jni, number: jint) {
 }
 
 /// Null if there is nothing to rewrite.
-fn rewritten(jni: Jni, class: jbyteArray) -> jbyteArray {
+fn rewritten(jni: Jni, host: jclass, class: jbyteArray) -> jbyteArray {
     let mut array = null_mut();
     let Some(core) = Core::open() else { return array };
     let is_on = |instrumentation: &&Instrumentation| instrumentation.is_initialised();
@@ -67,8 +67,10 @@ fn rewritten(jni: Jni, class: jbyteArray) -> jbyteArray {
     let class = unsafe { jni.get_bytes(class) };
     let Ok(parsed) = ClassFile::parse(&class) else { return array };
     let name = parsed.name();
-    let request = RewriteRequest { jni, name, loader: None, phase: ClassPhase::Loading, is_initialised: true };
-    // SAFETY: there is no reference in it.
+    // SAFETY: the VM passes a live class.
+    let Ok(finder) = (unsafe { core.jvm.env.get_class_loader(host) }) else { return array };
+    let request = RewriteRequest { jni, name, loader: None, finder, phase: ClassPhase::Loading, is_initialised: true };
+    // SAFETY: a live reference or null.
     if let Some(bytes) = unsafe { instrumentation.rewrite(&parsed, request) } {
         enter(core, jni, Ticks::now, |local| {
             core.exclude(jni, local.thread.carrier, || match jni.new_bytes(&bytes) {

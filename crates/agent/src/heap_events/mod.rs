@@ -17,6 +17,7 @@ use jvmti::jni_sys::jclass;
 use jvmti::sys::{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_OBJECT_ALLOC, jvmtiEventCallbacks};
 use jvmti::{HeapRoom, Jni};
 
+use agent_base::helpers::{HEAP_PROXY, Helper};
 use agent_base::ids::GcNumber;
 use agent_core::core::Core;
 use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
@@ -114,6 +115,10 @@ impl Rewriter for HeapEvents {
             (false, _) => &ESCAPE,
         };
         self.core.rewriting.note(classfile::rewrite_class(class, &mut HeapHooks::new(request.name, hooks)))
+    }
+
+    fn helper(&self) -> Option<&'static Helper> {
+        Some(&HEAP_PROXY)
     }
 
     fn considers(&self, name: &[u8]) -> bool {

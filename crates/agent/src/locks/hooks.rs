@@ -94,6 +94,11 @@ impl Rewriter for WaitHooks {
         self.core.rewriting.note(classfile::rewrite_class(class, &mut WaitCalls { hooked, begin: None }))
     }
 
+    fn helper(&self) -> Option<&'static Helper> {
+        // It rewrites classes of the boot loader alone.
+        None
+    }
+
     fn considers(&self, name: &[u8]) -> bool {
         self.of_class(name).is_some()
     }

@@ -71,8 +71,11 @@ pub(super) unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, jni: *mut JNIEnv
         let jni = unsafe { Jni::from_raw(jni) };
         match recording.counts.filter(|_| recording.core.rewrites_early) {
             Some(counts) => {
-                if let Err(error) = counts.define(jni) {
-                    message(&format!("cannot define MartiniCounts, which rewritten classes need: {error}"));
+                let defined = counts
+                    .define(jni)
+                    .map_err(|error| format!("cannot define MartiniCounts, which rewritten classes need: {error}"));
+                if let Err(error) = defined.and_then(|()| recording.instrumentation.define_guards(jni)) {
+                    message(&error);
                 }
             }
             // It says so once more at VMInit.

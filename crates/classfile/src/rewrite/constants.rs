@@ -125,6 +125,11 @@ impl NewConstants {
         self.append(pool::CLASS, &[&utf8.to_be_bytes()])
     }
 
+    /// The name of the attribute with a method's frames.
+    pub(crate) fn frames_name(&mut self) -> Result<u16, Refusal> {
+        self.text("StackMapTable")
+    }
+
     /// An Integer constant.
     pub(crate) fn int(&mut self, value: i32) -> Result<u16, Refusal> {
         match self.last_int {

@@ -13,6 +13,9 @@ use crate::rewrite::{Insertions, expand, frames, tables, type_annotations};
 /// `javac -Xjcov` writes. A moved method goes without them rather than with wrong ones.
 const DROPPED: [&[u8]; 2] = [b"StackMap", b"CharacterRangeTable"];
 
+/// The first class file version whose branches need frames.
+const FIRST_WITH_FRAMES: u16 = 50;
+
 /// Appends the content of the Code attribute, moved to `pcs`, to `out`.
 ///
 /// On refusal `out` holds a part of it.
@@ -31,8 +34,9 @@ pub(crate) fn write_code(
     out.extend_from_slice(&[0; 2]);
     let mut count: u16 = 0;
     let mut attributes = code.attributes();
+    let mut has_frames = member.class().major_version() < FIRST_WITH_FRAMES;
     while let Some(attribute) = attributes.try_next()? {
-        if insertions.sites() > 0 && DROPPED.contains(&attribute.name) {
+        if (insertions.sites() > 0 || pcs.guard_length > 0) && DROPPED.contains(&attribute.name) {
             continue;
         }
         count += 1;
@@ -41,6 +45,7 @@ pub(crate) fn write_code(
         out.extend_from_slice(&[0; 4]);
         match attribute.name {
             b"StackMapTable" => {
+                has_frames = true;
                 if pcs.has_relays() {
                     expand::write(member, attribute.data, insertions, pcs, out)?;
                 } else {
@@ -60,6 +65,12 @@ pub(crate) fn write_code(
         }
         let length = (out.len() - length_at - 4) as u32;
         out[length_at..length_at + 4].copy_from_slice(&length.to_be_bytes());
+    }
+    if pcs.guard_length > 0 && !has_frames {
+        count += 1;
+        out.extend_from_slice(&insertions.constants_mut().frames_name()?.to_be_bytes());
+        out.extend_from_slice(&3u32.to_be_bytes());
+        frames::write(&[0; 2], insertions, pcs, out)?;
     }
     out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
     Ok(())
@@ -91,6 +102,7 @@ fn write_head(code: &Code<'_, '_>, insertions: &Insertions, pcs: &PcMap, out: &m
 fn write_instructions(code: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let mut writer = Writer { code, pcs, start: out.len(), out };
     let mut sites = insertions.iter().peekable();
+    writer.out.extend_from_slice(insertions.guard_bytes());
     writer.head()?;
     // Between two stops code is copied as it is, and the distances in it are set afterwards.
     let mut copied = 0;
@@ -163,7 +175,7 @@ impl Writer<'_> {
     /// The relays at the head with the jump over them.
     fn head(&mut self) -> Result<(), Refusal> {
         if !self.pcs.head.is_empty() {
-            self.jump(op::GOTO_W, self.pcs.head_length() as i32);
+            self.jump(op::GOTO_W, self.pcs.jump_length() as i32);
         }
         self.relays(&self.pcs.head)
     }

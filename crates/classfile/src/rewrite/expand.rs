@@ -74,10 +74,13 @@ fn place<'f>(frames: &'f [Frame], at_start: &'f Frame, pcs: &PcMap) -> Result<Ve
         index.map(|index| &frames[index]).map_err(|_| Broken)
     };
     let mut placed = Vec::new();
+    if pcs.guard_length > 0 && !pcs.head.is_empty() {
+        placed.push((pcs.guard_length, at_start));
+    }
     for (number, &target) in (0..).zip(&pcs.head) {
         placed.push((pcs.head_relay(number), of_target(target)?));
     }
-    if !pcs.head.is_empty() && frames.first().is_none_or(|frame| frame.pc != 0) {
+    if pcs.head_length() > 0 && frames.first().is_none_or(|frame| frame.pc != 0) {
         placed.push((pcs.head_length(), at_start));
     }
     for frame in frames {

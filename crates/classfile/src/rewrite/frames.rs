@@ -171,8 +171,15 @@ pub(crate) fn write_types(
 /// Appends the content of a StackMapTable, moved, for a method without relays.
 pub(super) fn write(table: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Broken> {
     let mut frames = Frames::new(table)?;
-    out.extend_from_slice(&frames.left().to_be_bytes());
+    // Behind a guard the method begins as it did, which needs a frame.
+    let begins = pcs.guard_length > 0 && frames.clone().try_next()?.is_none_or(|first| first.pc != 0);
+    let count = frames.left().checked_add(begins.into()).ok_or(Broken)?;
+    out.extend_from_slice(&count.to_be_bytes());
     let mut previous = None;
+    if begins {
+        out.push(pcs.guard_length as u8);
+        previous = Some(pcs.guard_length);
+    }
     while let Some(frame) = frames.try_next()? {
         let new = pcs.entry(frame.pc).ok_or(Broken)?;
         let distance = distance(previous, new)?;

@@ -3,7 +3,7 @@
 use crate::error::Refusal;
 use crate::opcode as op;
 use crate::rewrite::constants::{Checkpoint, NewConstants};
-use crate::rewrite::operation::Op;
+use crate::rewrite::operation::{Guard, Op};
 
 /// The insertions around one instruction.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,8 @@ pub(crate) struct Site {
 pub(crate) struct Insertions {
     sites: Vec<Site>,
     arena: Vec<u8>,
+    /// What the method begins with.
+    guard: Vec<u8>,
     extra_stack: u32,
     any_before: bool,
     constants: NewConstants,
@@ -31,6 +33,7 @@ impl Insertions {
         Insertions {
             sites: Vec::new(),
             arena: Vec::new(),
+            guard: Vec::new(),
             extra_stack: 0,
             any_before: false,
             constants: NewConstants::new(pool_count, texts),
@@ -42,6 +45,7 @@ impl Insertions {
     pub(crate) fn begin_method(&mut self) -> Checkpoint {
         self.sites.clear();
         self.arena.clear();
+        self.guard.clear();
         self.extra_stack = 0;
         self.any_before = false;
         self.constants.checkpoint()
@@ -87,6 +91,31 @@ impl Insertions {
     /// How much deeper than before the stack can get.
     pub(crate) fn extra_stack(&self) -> u32 {
         self.extra_stack
+    }
+
+    /// The bytecode that the method begins with.
+    pub(crate) fn guard_bytes(&self) -> &[u8] {
+        &self.guard
+    }
+
+    /// Has the method begin with a guard; returns its length.
+    pub(crate) fn guard(&mut self, guard: &Guard) -> Result<u32, Refusal> {
+        let [applies, result] = [self.constants.callee(&guard.applies)?, self.constants.callee(&guard.result)?];
+        if [(applies.arguments, applies.result), (result.arguments, result.result)] != [(1, 1); 2] {
+            return Err(Refusal::InvalidInsertion);
+        }
+        let call = |index: u16| {
+            let [high, low] = index.to_be_bytes();
+            [op::ALOAD_1, op::INVOKESTATIC, high, low]
+        };
+        self.guard.extend_from_slice(&call(applies.index));
+        // Over the call and the return.
+        self.guard.extend_from_slice(&[op::IFEQ, 0, 8]);
+        self.guard.extend_from_slice(&call(result.index));
+        self.guard.push(op::ARETURN);
+        self.extra_stack = self.extra_stack.max(1);
+        // A dozen bytes.
+        Ok(self.guard.len() as u32)
     }
 
     /// Adds operations to the instruction at `pc`, which is the last one that has any or a later one.

@@ -9,7 +9,7 @@ use crate::instruction::Instruction;
 use crate::lines::LineTable;
 use crate::opcode::OpcodeSet;
 use crate::rewrite::Insertions;
-use crate::rewrite::operation::Op;
+use crate::rewrite::operation::{Guard, Op};
 
 /// Decides what is inserted where.
 pub trait Instrument {
@@ -24,6 +24,12 @@ pub trait Instrument {
 
     /// Called once per method that has Code; `false` leaves the method alone.
     fn method(&mut self, method: &MethodView<'_>) -> bool;
+
+    /// What this method, an instance method, begins with. It runs once per call, outside of all exception ranges and lines. Asked once
+    /// per method, after [`method`](Instrument::method).
+    fn guard(&self, _method: &MethodView<'_>) -> Option<Guard> {
+        None
+    }
 
     /// The opcodes that [`instruction`](Instrument::instruction) wants to see. Asked once per method,
     /// after [`method`](Instrument::method); methods without any of a few opcodes are not even walked.

@@ -23,7 +23,7 @@ pub(crate) use insertions::Insertions;
 pub(crate) use pc_map::PcMap;
 
 pub use instrument::{Insert, Instrument, MethodView};
-pub use operation::{Op, StaticMethod};
+pub use operation::{Guard, Op, StaticMethod};
 
 use crate::class::{ClassFile, Member};
 use crate::error::{ParseError, Refusal};
@@ -125,12 +125,16 @@ impl Work {
             return Ok(0);
         }
         let interest = instrument.opcodes();
-        if !interest.occurs_in(code.bytes()) {
+        let guard = instrument.guard(&view);
+        if guard.is_none() && !interest.occurs_in(code.bytes()) {
             return Ok(0);
         }
         self.scan(class, &view, instrument, &interest)?;
+        if let Some(guard) = &guard {
+            self.pcs.guard_length = self.insertions.guard(guard)?;
+        }
         let sites = self.insertions.sites();
-        if sites == 0 {
+        if guard.is_none() && sites == 0 {
             return Ok(0);
         }
 

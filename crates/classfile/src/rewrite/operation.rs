@@ -14,6 +14,16 @@ pub struct StaticMethod {
     pub descriptor: &'static str,
 }
 
+/// What a method does before all else: it asks one static method about its first argument, a reference, and if that says true returns
+/// what another one makes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    /// Takes the argument, returns a boolean.
+    pub applies: StaticMethod,
+    /// Takes the argument, returns what the guarded method returns, a reference.
+    pub result: StaticMethod,
+}
+
 /// One operation to insert. There are no branches, so inserted code needs no stack-map frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op<'h> {

@@ -1,6 +1,6 @@
 //! Where each instruction goes: old pc to new pc.
 //!
-//! The new code is: relays at the head, if any (see [`widen`](super::widen)), the instructions with what is
+//! The new code is: a guard and relays at the head, if any (see [`widen`](super::widen)), the instructions with what is
 //! inserted in front of and behind each, relays at the tail. Branches to an instruction, its frame, its line
 //! and its exception range begin in front of what is inserted there.
 
@@ -39,6 +39,8 @@ pub(crate) struct PcMap {
     /// The pcs where the distance from old to new changes, and where therefore copying has to stop.
     pub(crate) stops: Vec<u16>,
     pub(crate) fixes: BTreeMap<u16, BranchForm>,
+    /// The length of the guard that the code begins with, or 0.
+    pub(super) guard_length: u32,
     /// Old pcs that the relays at the head jump to. A jump over them all comes first.
     pub(crate) head: Vec<u16>,
     /// The same at the tail, which nothing runs into.
@@ -48,6 +50,7 @@ pub(crate) struct PcMap {
 impl PcMap {
     /// Takes up another method; its instructions are to be put into `starts` and `moving`.
     pub(super) fn begin(&mut self, code: &[u8]) {
+        self.guard_length = 0;
         self.fixes.clear();
         self.head.clear();
         self.tail.clear();
@@ -127,8 +130,13 @@ impl PcMap {
         !self.head.is_empty() || !self.tail.is_empty()
     }
 
-    /// The length of the relays at the head and the jump over them.
+    /// The length of what stands at the head: the guard, the relays and the jump over them.
     pub(crate) fn head_length(&self) -> u32 {
+        self.guard_length + self.jump_length()
+    }
+
+    /// The length of the relays at the head and the jump over them.
+    pub(crate) fn jump_length(&self) -> u32 {
         if self.head.is_empty() { 0 } else { (1 + self.head.len() as u32) * GOTO_W_LENGTH }
     }
 
@@ -138,7 +146,7 @@ impl PcMap {
 
     /// Where the relay of this number stands, at the head or at the tail.
     pub(crate) fn head_relay(&self, number: u32) -> u32 {
-        (1 + number) * GOTO_W_LENGTH
+        self.guard_length + (1 + number) * GOTO_W_LENGTH
     }
 
     pub(crate) fn tail_relay(&self, number: u32) -> u32 {

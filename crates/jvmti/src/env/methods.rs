@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 use std::sync::MutexGuard;
 
-use jvmti_sys::jni_sys::{jclass, jmethodID};
+use jvmti_sys::jni_sys::{jclass, jint, jmethodID};
 use jvmti_sys::jvmtiLineNumberEntry;
 
 use super::{Env, call, get, get_all};
@@ -56,6 +56,20 @@ impl Env {
     pub unsafe fn get_method_declaring_class(self, method: jmethodID) -> Result<jclass> {
         // SAFETY: the caller vouches for the method; the VM writes the reference.
         unsafe { get!(self, GetMethodDeclaringClass, method) }
+    }
+
+    /// The method's access flags (JVMS table 4.6-A).
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_METHODID`; `WRONG_PHASE` before VMStart.
+    ///
+    /// # Safety
+    ///
+    /// `method` is an id from this VM, and its class is not unloaded.
+    pub unsafe fn get_method_modifiers(self, method: jmethodID) -> Result<jint> {
+        // SAFETY: the caller vouches for the method; the VM writes the number.
+        unsafe { get!(self, GetMethodModifiers, method) }
     }
 
     /// Which source line the code from each location on belongs to; not sorted by contract.

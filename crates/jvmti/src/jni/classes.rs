@@ -53,6 +53,16 @@ impl Jni {
         unsafe { jni!(self, GetSuperclass, class) }
     }
 
+    /// Whether objects of the first class are of the second, too.
+    ///
+    /// # Safety
+    ///
+    /// Both are live.
+    pub unsafe fn is_assignable_from(self, class: jclass, to: jclass) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { jni!(self, IsAssignableFrom, class, to) }
+    }
+
     /// Binds native methods to the class.
     ///
     /// From JDK 17 on the VM prints a warning to standard output (`[warning][jni,resolve] Re-registering of platform

@@ -122,6 +122,26 @@ impl Jni {
         if self.exception_check() { Err(JniError::Exception) } else { Ok(result) }
     }
 
+    /// Calls a static method that returns a boolean.
+    ///
+    /// # Errors
+    ///
+    /// What the method threw is pending.
+    ///
+    /// # Safety
+    ///
+    /// Class and method are live, and the arguments fit the method.
+    pub unsafe fn call_static_boolean_method(
+        self,
+        class: jclass,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Result<bool, JniError> {
+        // SAFETY: by the caller's promise.
+        let result = unsafe { jni!(self, CallStaticBooleanMethodA, class, method, arguments.as_ptr()) };
+        if self.exception_check() { Err(JniError::Exception) } else { Ok(result) }
+    }
+
     /// A new instance of a class, as a local reference, without a constructor run on it.
     ///
     /// # Errors

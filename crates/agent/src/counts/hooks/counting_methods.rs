@@ -36,7 +36,7 @@ pub(super) static PRODUCT: StaticMethod = method("product", "([I[II)V");
 
 static ARGUMENT: StaticMethod = method("argument", "(Ljava/lang/Object;)V");
 static ARRAY_ARGUMENT: StaticMethod = method("arrayArgument", "(Ljava/lang/Object;)V");
-pub(super) static HIDDEN: StaticMethod = method("hidden", "([BI)[B");
+pub(super) static HIDDEN: StaticMethod = method("hidden", "(Ljava/lang/Class;[BI)[B");
 pub(super) static NOT_ARCHIVED: StaticMethod = method("notArchived", "(Ljava/lang/Class;)Ljava/lang/Class;");
 pub(super) static NATIVE_CALL: StaticMethod = method("nativeCall", "()V");
 pub(super) static CONSTANT: StaticMethod = method("constant", "(I)V");

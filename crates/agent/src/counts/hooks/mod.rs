@@ -116,7 +116,8 @@ impl<F: Fn(&[u8]) -> bool> Instrument for CountHooks<'_, F> {
             MethodKind::ClassDefiner(definer) if at.pc == 0 => {
                 let class_file = definer.class_file;
                 let hook = Op::InvokeStatic(&HIDDEN);
-                insert.before(&[Op::Aload(class_file), definer.flags, hook, Op::Astore(class_file)]);
+                let arguments = [Op::Aload(definer.host), Op::Aload(class_file), definer.flags];
+                insert.before(&[&arguments[..], &[hook, Op::Astore(class_file)]].concat());
             }
             MethodKind::VmUpcall(arguments) if at.pc == 0 => {
                 for &(variable, argument) in arguments {
