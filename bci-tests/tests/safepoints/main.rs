@@ -1,5 +1,6 @@
 //! Time to safepoint: what the trace says of each operation is what the JVM logs, and who is late is named.
 
+mod budget;
 mod late;
 mod totals;
 
@@ -13,7 +14,7 @@ use bci_tests::suite::Suite;
 use trace::model::Element;
 
 fn main() -> ExitCode {
-    Suite::run(&[late::tests, totals::tests])
+    Suite::run(&[budget::tests, late::tests, totals::tests])
 }
 
 /// What a trace says of safepoints.

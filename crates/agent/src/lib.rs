@@ -2,6 +2,7 @@
 //!
 //! | part, the lowest first | is |
 //! |---|---|
+//! | `pace` | how often something is sampled or looked at, within a budget of CPU time |
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
 //! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
@@ -15,6 +16,7 @@ mod heap_events;
 mod heap_histogram;
 mod locks;
 mod marked_methods;
+mod pace;
 mod processor_time;
 mod recording;
 mod sampling;

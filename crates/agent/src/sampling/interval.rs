@@ -3,8 +3,11 @@
 
 use std::time::Instant;
 
-use super::pace::Pace;
+use crate::pace::{NANOS_PER_SECOND, Pace};
 use agent_base::mutex::Mutex;
+
+/// The longest interval that the VM takes.
+const MOST_BYTES: u32 = i32::MAX as u32;
 
 /// Who asks for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub(crate) struct SamplingInterval {
 impl SamplingInterval {
     /// Nobody has asked yet.
     pub(crate) fn new() -> SamplingInterval {
-        SamplingInterval { asked: Mutex::default(), pace: Pace::new(Instant::now()) }
+        SamplingInterval { asked: Mutex::default(), pace: Pace::new(Instant::now(), NANOS_PER_SECOND, MOST_BYTES) }
     }
 
     /// From now on somebody wants a sample every so many bytes, or none any more; `set` gets the interval if it changes. Allowed at

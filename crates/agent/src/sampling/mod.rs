@@ -1,6 +1,6 @@
 //! The VM's sampler (`SampledObjectAlloc`, JEP 331): `sampled=SIZE`, objects with their stacks and how long they live; and
 //! `callers=SIZE`, on which stacks each site of the counters allocates, and how many of the bytes that it executed were really
-//! allocated. Both share one interval (`interval`), one walk of the stack and one limit of what samples cost (`pace`).
+//! allocated. Both share one interval (`interval`), one walk of the stack and one limit of what samples cost (`crate::pace`).
 //!
 //! The event comes once in an interval of bytes on average, at distances that are geometrically distributed, so an object of `size`
 //! bytes is sampled with a probability of `1 - e^(-size / interval)`. Each stands for its size divided by that (Horvitz and Thompson),
@@ -9,7 +9,6 @@
 mod counted_ahead;
 mod interval;
 mod live;
-mod pace;
 mod samples;
 mod section;
 mod snapshot;

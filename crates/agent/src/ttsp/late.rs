@@ -35,10 +35,6 @@ pub(super) struct LateThreads {
 }
 
 impl LateThreads {
-    pub(super) fn is_empty(&self) -> bool {
-        self.seen.is_empty()
-    }
-
     pub(super) fn add(&mut self, late: LateThread) {
         if self.seen.len() < MOST {
             self.seen.push(late);
@@ -89,7 +85,7 @@ mod tests {
         assert_eq!(threads.seen, [seen(9_000_000)]);
         // Nobody is late for a stop that was quick.
         assert_eq!(threads.take(&stop(8_999_999, SLOW.0 - 1, 2_000_000)), []);
-        assert!(threads.is_empty());
+        assert_eq!(threads.seen, []);
     }
 
     #[test]

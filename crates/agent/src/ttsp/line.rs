@@ -1,8 +1,11 @@
-//! Reads what the VM logs about a safepoint (`-Xlog:safepoint`), in the ways of JDK 11 and of later ones.
+//! Reads what the VM logs about a safepoint (`-Xlog:safepoint`), in the ways of JDK 11 and of later ones; and that one is about to
+//! begin (`-Xlog:vmthread=debug`; up to JDK 16 also `Application time`), which the VM logs before it stops anybody.
 //!
 //! ```text
+//! [1371010ns] Evaluating  safepoint VM operation: G1CollectFull
 //! [1374123ns] Safepoint "G1CollectFull", Time since last: 813527444 ns, Reaching safepoint: 102952 ns, ..., Total: 4714761 ns
 //!
+//! [1373349ns] Application time: 0.0269729 seconds
 //! [1373350ns] Entering safepoint region: G1CollectForAllocation
 //! [1373351ns] Total time for which application threads were stopped: 0.0013099 seconds, Stopping threads took: 0.0000820 seconds
 //! ```
@@ -29,9 +32,16 @@ pub(crate) struct Stop {
 pub(super) struct Lines {
     /// JDK 11: the operation of the safepoint that has begun.
     entered: Option<String>,
+    /// When the stop began whose end has not been logged yet.
+    begun: Option<Ticks>,
 }
 
 impl Lines {
+    /// When the stop began, about, whose end has not been logged yet.
+    pub(super) fn begun(&self) -> Option<Ticks> {
+        self.begun
+    }
+
     /// The stop that ends with that line, if one does.
     pub(super) fn next(&mut self, line: &str) -> Option<Stop> {
         let (time, text) = line.strip_prefix('[')?.split_once("ns] ")?;
@@ -46,15 +56,25 @@ impl Lines {
         } else if let Some(operation) = text.strip_prefix("Entering safepoint region: ") {
             self.entered = Some(operation.to_owned());
             return None;
+        } else if is_beginning(text) {
+            self.begun = Some(Ticks(end));
+            return None;
         } else {
             let times = text.strip_prefix("Total time for which application threads were stopped: ")?;
             let (total, sync) = times.split_once(" seconds, Stopping threads took: ")?;
             let operation = self.entered.take()?;
             (operation, nanos_of_seconds(sync.strip_suffix(" seconds")?)?, nanos_of_seconds(total)?)
         };
+        self.begun = None;
         let begin = Ticks(end.saturating_sub(total));
         Some(Stop { operation, begin, sync: Nanos(sync), total: Nanos(total) })
     }
+}
+
+/// Whether the VM begins to stop all threads behind this line. Handshakes are `non-safepoint` operations.
+fn is_beginning(text: &str) -> bool {
+    let of_operation = text.split_once(" VM operation: ").is_some_and(|(before, _)| before.ends_with(" safepoint"));
+    of_operation || text.starts_with("Application time: ")
 }
 
 /// A number of seconds with up to nine digits behind its point.
@@ -93,6 +113,27 @@ mod tests {
         let jdk25 = "[9000000ns] Safepoint \"HandshakeAllThreads\", Time since last: 1 ns, Reaching safepoint: 5 ns, \
             At safepoint: 4 ns, Leaving safepoint: 1 ns, Total: 10 ns, Threads: 1 runnable, 12 total";
         assert_eq!(stops(jdk25), [stop("HandshakeAllThreads", 8_999_990, 5, 10)]);
+    }
+
+    #[test]
+    fn it_is_known_what_goes_on() {
+        let mut lines = Lines::default();
+        let mut begun = |line: &str| {
+            lines.next(line);
+            lines.begun().map(|ticks| ticks.0)
+        };
+        assert_eq!(begun("[1ns] Adding VM operation: G1CollectFull"), None);
+        assert_eq!(begun("[2ns] Evaluating  non-safepoint VM operation: HandshakeAllThreads"), None);
+        assert_eq!(begun("[3ns] Evaluating  safepoint VM operation: G1CollectFull"), Some(3));
+        assert_eq!(begun("[4ns] Adding VM operation: Cleanup"), Some(3));
+        assert_eq!(begun("[9ns] Safepoint \"G1CollectFull\", Reaching safepoint: 1 ns, Total: 5 ns"), None);
+        assert_eq!(begun("[10ns] Executing safepoint VM operation: G1CollectFull (System.gc())"), Some(10));
+        assert_eq!(begun("[11ns] Evaluating safepoint VM operation: RevokeBias"), Some(11));
+        assert_eq!(begun("[12ns] Application time: 0.0269729 seconds"), Some(12));
+        assert_eq!(begun("[13ns] Entering safepoint region: RevokeBias"), Some(12));
+        assert_eq!(begun("[14ns] Leaving safepoint region"), Some(12));
+        let end = "Total time for which application threads were stopped: 0.1 seconds, Stopping threads took: 0.1 seconds";
+        assert_eq!(begun(&format!("[15ns] {end}")), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The VM's own log of safepoints, in memory: what it says of each is exact, for every operation, and no private memory is read.
 //!
 //! The VM is asked as `jcmd PID VM.log` asks it, and writes one or a few lines for each safepoint into a file
-//! that only this process has. What was read of the file is given back to the system.
+//! that only this process has. What was read of the file is given back to the system. Where late threads are looked for, it also
+//! logs what is about to begin, before it stops anybody (a line takes some 5 us).
 
 use std::ffi::CString;
 use std::fs::File;
@@ -12,6 +13,8 @@ use std::os::unix::fs::FileExt;
 use jvmti::{Jni, run_diagnostic_command};
 
 use super::line::{Lines, Stop};
+use super::notice::LineNotice;
+use agent_base::clock::Ticks;
 
 /// So much is read at a time, and given back.
 const PIECE: usize = 64 << 10;
@@ -32,11 +35,11 @@ pub(super) struct SafepointLog {
 }
 
 impl SafepointLog {
-    /// Has the VM log from now on.
+    /// Has the VM log from now on, also what is about to begin if `beginnings`.
     ///
     /// # Errors
     /// Why it does not: part of a sentence.
-    pub(super) fn begin(jni: Jni) -> Result<SafepointLog, String> {
+    pub(super) fn begin(jni: Jni, beginnings: bool) -> Result<SafepointLog, String> {
         // SAFETY: the name ends with NUL; a descriptor that is returned is nobody else's.
         let file = unsafe {
             let descriptor = libc::memfd_create(c"martini-safepoints".as_ptr(), libc::MFD_CLOEXEC);
@@ -46,8 +49,22 @@ impl SafepointLog {
             File::from_raw_fd(descriptor)
         };
         let log = SafepointLog::of(file);
-        log.command(jni, "what=safepoint=info decorators=timenanos output_options=filecount=0")?;
+        let what = if beginnings { "safepoint=info,vmthread=debug" } else { "safepoint=info" };
+        log.command(jni, &format!("what={what} decorators=timenanos output_options=filecount=0"))?;
         Ok(log)
+    }
+
+    /// What says when a line is written, from now on.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub(super) fn notice(&self) -> io::Result<LineNotice> {
+        LineNotice::of(&self.file)
+    }
+
+    /// When the stop began, about, whose end had not been logged when this was read.
+    pub(super) fn begun(&self) -> Option<Ticks> {
+        self.lines.begun()
     }
 
     fn of(file: File) -> SafepointLog {

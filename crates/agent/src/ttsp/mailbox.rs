@@ -4,11 +4,15 @@
 //! still be on its way when nobody waits for it any more; without a request it does nothing.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::ptr::null;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use libc::{c_int, c_void, siginfo_t};
 
+use trace::time::Nanos;
+
+use agent_base::clock::thread_cpu_nanos;
 use agent_base::signals::SafeLoads;
 use agent_base::signals::own::{OwnSignal, real_time_signals};
 use hotspot::memory::JavaThread;
@@ -16,8 +20,6 @@ use hotspot::walk::{RawStack, Registers, WalkError, Walker};
 
 /// A thread that does not answer in this time is in the kernel, or waits for a processor.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// How often it is looked whether it has answered.
-const LOOK: Duration = Duration::from_micros(50);
 
 /// Where a thread was.
 pub(super) struct ThreadPosition {
@@ -25,6 +27,8 @@ pub(super) struct ThreadPosition {
     pub(super) pc: usize,
     /// Whether its Java frames were found, which are in the mailbox then.
     pub(super) walked: Result<(), WalkError>,
+    /// CPU time that it took to answer.
+    pub(super) took: Nanos,
 }
 
 /// Why a thread has not answered.
@@ -71,10 +75,12 @@ unsafe impl Sync for Shared {}
 
 static REQUEST: Shared = Shared(UnsafeCell::new(Request {
     thread: JavaThread(0),
-    place: ThreadPosition { pc: 0, walked: Ok(()) },
+    place: ThreadPosition { pc: 0, walked: Ok(()), took: Nanos(0) },
     stack: RawStack::empty(),
 }));
 static STAGE: AtomicU64 = AtomicU64::new(FREE);
+/// How many answers there have been: whoever waits for one waits for this to change.
+static ANSWERS: AtomicU32 = AtomicU32::new(0);
 /// The system's number of the thread that is asked.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 static WALKER: AtomicPtr<Walker> = AtomicPtr::new(std::ptr::null_mut());
@@ -122,13 +128,16 @@ impl Mailbox {
         // SAFETY: no handler uses it in this stage, and there is one asking thread.
         unsafe { (*REQUEST.0.get()).thread = java };
         ASKED.store(tid as usize, Ordering::Relaxed);
-        let posted = number * STAGES + POSTED;
+        let (posted, answers) = (number * STAGES + POSTED, ANSWERS.load(Ordering::Relaxed));
         STAGE.store(posted, Ordering::Release);
         // SAFETY: a signal whose handler is ours, to a thread of this process.
         let is_sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, self.signal.number()) } == 0;
         let begun = Instant::now();
-        while is_sent && begun.elapsed() < PATIENCE && STAGE.load(Ordering::Acquire) != number * STAGES + ANSWERED {
-            std::thread::sleep(LOOK);
+        let mut left = Some(PATIENCE);
+        while is_sent && STAGE.load(Ordering::Acquire) != number * STAGES + ANSWERED {
+            let Some(time) = left else { break };
+            wait_for_answer(answers, time);
+            left = PATIENCE.checked_sub(begun.elapsed());
         }
         let free = number * STAGES + FREE;
         if STAGE.compare_exchange(posted, free, Ordering::AcqRel, Ordering::Acquire).is_ok() {
@@ -145,6 +154,14 @@ impl Mailbox {
     }
 }
 
+/// Waits until there is another number of answers, or for that time.
+fn wait_for_answer(answers: u32, time: Duration) {
+    let time = libc::timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos() as i64 };
+    let wait = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word is there for ever. Whatever ends the waiting, the caller looks again.
+    unsafe { libc::syscall(libc::SYS_futex, ANSWERS.as_ptr(), wait, answers, &raw const time, null::<u32>(), 0) };
+}
+
 /// The thread that is asked answers.
 unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: no argument. It does not fail, so it leaves this thread's errno as it is.
@@ -157,6 +174,7 @@ unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void
     if STAGE.compare_exchange(stage, number * STAGES + WALKING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
     }
+    let before = thread_cpu_nanos();
     // SAFETY: nobody else uses the request in this stage; the walker lives for ever; the kernel passes the context of this thread.
     unsafe {
         let request = &mut *REQUEST.0.get();
@@ -165,6 +183,10 @@ unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void
         if let Some(walker) = WALKER.load(Ordering::Acquire).as_ref() {
             request.place.walked = walker.walk(&registers, Some(request.thread), &mut request.stack);
         }
+        request.place.took = Nanos(thread_cpu_nanos().saturating_sub(before));
     }
     STAGE.store(number * STAGES + ANSWERED, Ordering::Release);
+    ANSWERS.fetch_add(1, Ordering::Release);
+    // SAFETY: the word is there for ever. It does not fail.
+    unsafe { libc::syscall(libc::SYS_futex, ANSWERS.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
 }

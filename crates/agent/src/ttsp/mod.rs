@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! log, line     what the VM logs of each stop: exact, for every operation            totals
-//! watch         looks each millisecond whether threads are being stopped             late
+//! watch         wakes when threads are to stop, and looks which are late             late
+//! notice        what wakes it
+//! spending      what that costs, which bounds how often it wakes
 //! mailbox       asks a late thread where it is, by a signal
 //! report        what the writer takes
 //! ```
@@ -13,13 +15,14 @@ mod late;
 mod line;
 mod log;
 mod mailbox;
+mod notice;
 mod report;
 mod section;
+mod spending;
 mod totals;
 mod watch;
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use jvmti::Jni;
@@ -37,8 +40,10 @@ use hotspot::safepoints::SafepointLayout;
 use hotspot::walk::Walker;
 use log::SafepointLog;
 use mailbox::Mailbox;
+use notice::{Ender, Waiting};
 use report::Reports;
 use section::SafepointSection;
+use spending::Spending;
 use watch::{LateFinder, Watcher};
 
 pub(crate) use late::LateThread;
@@ -53,8 +58,8 @@ pub(crate) struct Safepoints {
     layout: OnceLock<&'static SafepointLayout>,
     /// What walks the stacks of late threads, if that is trusted.
     walker: OnceLock<&'static Walker>,
-    watcher: Mutex<Option<JoinHandle<Watcher>>>,
-    has_ended: AtomicBool,
+    watcher: Mutex<Option<(Ender, JoinHandle<Watcher>)>>,
+    spending: Spending,
     reports: Reports,
 }
 
@@ -71,7 +76,7 @@ impl Safepoints {
             layout: OnceLock::new(),
             walker: OnceLock::new(),
             watcher: Mutex::default(),
-            has_ended: AtomicBool::new(false),
+            spending: Spending::new(),
             reports: Reports::default(),
         }
     }
@@ -84,11 +89,6 @@ impl Safepoints {
     /// What has walked the stacks of late threads.
     pub(crate) fn walker(&self) -> Option<&'static Walker> {
         self.walker.get().copied()
-    }
-
-    /// Whether nothing is watched any more.
-    fn has_ended(&self) -> bool {
-        self.has_ended.load(Ordering::Relaxed)
     }
 
     fn find_layout(&self, jni: Jni) -> Result<&'static SafepointLayout, &'static str> {
@@ -130,7 +130,7 @@ impl Feature for Safepoints {
     }
 
     fn resume(&'static self, jni: Jni) {
-        let log = match self.inside(jni, || SafepointLog::begin(jni)) {
+        let log = match self.inside(jni, || SafepointLog::begin(jni, self.layout.get().is_some())) {
             Some(Ok(log)) => log,
             Some(Err(why)) => return message(&format!("safepoints are not recorded: {why}")),
             None => return,
@@ -142,19 +142,22 @@ impl Feature for Safepoints {
             });
             LateFinder { layout, mailbox }
         });
-        let watcher = Watcher::new(self, log, finder);
-        match native_thread::start("martini-ttsp", move || watcher.run()) {
-            Ok(handle) => *self.watcher.lock() = Some(handle),
+        let started = Waiting::new().and_then(|(waiting, ender)| {
+            let watcher = Watcher::new(self, log, waiting, finder);
+            Ok((ender, native_thread::start("martini-ttsp", move || watcher.run())?))
+        });
+        match started {
+            Ok(watcher) => *self.watcher.lock() = Some(watcher),
             Err(error) => message(&format!("safepoints are not recorded: cannot start the watcher thread: {error}")),
         }
     }
 
     fn stop(&'static self, jni: Jni, _: End) {
-        self.has_ended.store(true, Ordering::Relaxed);
-        let handle = self.watcher.lock().take();
-        let Some(mut watcher) = handle.and_then(|handle| handle.join().ok()) else { return };
+        let Some((ender, handle)) = self.watcher.lock().take() else { return };
+        ender.end();
+        let Ok(mut watcher) = handle.join() else { return };
         self.inside(jni, || watcher.log.end(jni));
-        watcher.read();
+        watcher.read(Ticks::now());
         watcher.hand_totals(Ticks::now());
     }
 

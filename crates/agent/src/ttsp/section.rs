@@ -7,7 +7,7 @@ use trace::model::{LateThread, Record, Safepoint, SafepointCount};
 use super::{Report, Safepoints, Stop, Totals};
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
-use agent_trace::{Document, Section};
+use agent_trace::{Count, Document, Section};
 
 /// Writes what was seen of safepoints.
 pub(super) struct SafepointSection(pub(super) &'static Safepoints);
@@ -29,6 +29,12 @@ impl Section for SafepointSection {
     fn thread_ends(&mut self, document: &mut Document, _ticks: Ticks, _thread: ThreadIndex) {
         // Nothing of it comes behind its end.
         self.turn(document);
+    }
+
+    fn counts(&mut self, _document: &Document) -> Vec<Count> {
+        let spending = &self.0.spending;
+        let longest = format!("at least each {} ms", spending.longest().0 / 1_000_000);
+        vec![("ttsp.widened", Some(longest), spending.widened().0), ("ttsp.spent", None, spending.spent().0)]
     }
 }
 

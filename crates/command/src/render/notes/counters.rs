@@ -23,7 +23,7 @@ const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
 const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 15] = [
+const NOT_SHOWN: [&str; 16] = [
     "classes.rewritten",
     "counters",
     "counters.bytes",
@@ -39,10 +39,11 @@ const NOT_SHOWN: [&str; 15] = [
     "sampled.count",
     "sampled.early",
     "stackCache.compared",
+    "ttsp.spent",
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 39] = [
+const NOTES: [(&str, Unit, &str); 40] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -143,6 +144,11 @@ const NOTES: [(&str, Unit, &str); 39] = [
         "lockNames.cut",
         TIMES,
         "some locks may lack the name of their field: the heap was too large to search in a second",
+    ),
+    (
+        "ttsp.widened",
+        Unit::Nanos,
+        "for {n} late threads were looked for less often than each millisecond{detail}, to spend at most 1 % of one CPU on it",
     ),
     ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
     ("imported.leftOut", Unit::Of("event", "events"), "{n} of the imported recording have no equivalent in a trace"),

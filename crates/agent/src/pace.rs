@@ -1,7 +1,7 @@
-//! How often an object is sampled: as often as was asked for, unless that costs too much.
+//! How often something is sampled or looked at: as often as was asked for, unless that costs too much.
 //!
 //! Samples are paid from a credit of CPU time, which grows with the time of the run and is limited. Where it is used up the interval
-//! becomes as much longer as their cost has exceeded what they may cost.
+//! becomes as much longer as their cost has exceeded what they may cost. An interval is in interval, or in whatever its owner counts.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,25 +9,22 @@ use std::time::{Duration, Instant};
 use agent_base::mutex::Mutex;
 
 /// CPU time that samples may take in a second: a hundredth of a processor.
-const NANOS_PER_SECOND: i64 = 10_000_000;
-/// The most that is saved up, and what there is at first: at the start of a program each stack is a new one, which costs more.
-const MOST_CREDIT: i64 = 20_000_000;
+pub(crate) const NANOS_PER_SECOND: u32 = 10_000_000;
 /// The interval becomes shorter at most once in it.
 const PERIOD: Duration = Duration::from_secs(1);
-/// When so much more has been spent than there was, it is looked at again what samples cost.
-const STEP: i64 = 5_000_000;
 /// The interval becomes so many times as long at once, at most.
 const MOST_AT_ONCE: u32 = 4;
 
-/// The longest interval that the VM takes.
-pub(super) const MOST_BYTES: u32 = i32::MAX as u32;
-
 /// The interval between two samples.
 #[derive(Debug)]
-pub(super) struct Pace {
-    /// Bytes that are asked for.
+pub(crate) struct Pace {
+    /// CPU time that samples may take in a second.
+    per_second: i64,
+    /// The longest interval that there may be.
+    most: u32,
+    /// What is asked for.
     wanted: AtomicU32,
-    /// Bytes at present: `wanted`, or that doubled a few times.
+    /// The present one: `wanted`, or that doubled a few times.
     now: AtomicU32,
     longest: AtomicU32,
     credit: AtomicI64,
@@ -46,33 +43,46 @@ struct Times {
 }
 
 impl Pace {
-    /// Nothing is asked for yet.
-    pub(super) fn new(now: Instant) -> Pace {
+    /// Nothing is asked for yet. Samples may take so many nanoseconds of CPU time in a second.
+    pub(crate) fn new(now: Instant, nanos_per_second: u32, most: u32) -> Pace {
+        let per_second = i64::from(nanos_per_second);
         Pace {
-            wanted: AtomicU32::new(MOST_BYTES),
-            now: AtomicU32::new(MOST_BYTES),
+            per_second,
+            most,
+            wanted: AtomicU32::new(most),
+            now: AtomicU32::new(most),
             longest: AtomicU32::new(0),
-            credit: AtomicI64::new(MOST_CREDIT),
+            credit: AtomicI64::new(2 * per_second),
             spent: AtomicU64::new(0),
             times: Mutex::new(Times { paid: now, changed: now }),
         }
     }
 
-    /// Bytes between two samples, at present.
-    pub(super) fn interval(&self) -> u32 {
+    /// The most that is saved up, and what there is at first: at the start of a program each stack is a new one, which costs more.
+    fn most_credit(&self) -> i64 {
+        2 * self.per_second
+    }
+
+    /// When so much more has been spent than there was, it is looked at again what samples cost.
+    fn step(&self) -> i64 {
+        (self.per_second / 2).max(1)
+    }
+
+    /// The interval at present.
+    pub(crate) fn interval(&self) -> u32 {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// The most bytes there ever were; 0 before the first `want`.
-    pub(super) fn longest(&self) -> u32 {
+    /// The longest there ever was; 0 before the first `want`.
+    pub(crate) fn longest(&self) -> u32 {
         self.longest.load(Ordering::Relaxed)
     }
 
     /// An interval is asked for; `set` gets it if it is another than before. What it costs is judged anew.
-    pub(super) fn want(&self, bytes: u32, time: Instant, set: impl FnOnce(u32)) {
+    pub(crate) fn want(&self, interval: u32, time: Instant, set: impl FnOnce(u32)) {
         let mut times = self.times.lock();
-        if self.wanted.swap(bytes, Ordering::Relaxed) != bytes {
-            self.set_interval(&mut times, time, bytes, set);
+        if self.wanted.swap(interval, Ordering::Relaxed) != interval {
+            self.set_interval(&mut times, time, interval, set);
         }
     }
 
@@ -82,7 +92,7 @@ impl Pace {
 
     /// Takes the CPU time of a sample, which was chosen with that interval, from the credit; `set` gets the interval if it changes. What
     /// samples cost that were chosen with another interval says nothing of the present one.
-    pub(super) fn spend(&self, chosen_with: u32, nanos: u64, time: impl FnOnce() -> Instant, set: impl FnOnce(u32)) {
+    pub(crate) fn spend(&self, chosen_with: u32, nanos: u64, time: impl FnOnce() -> Instant, set: impl FnOnce(u32)) {
         let before = self.credit.fetch_sub(nanos as i64, Ordering::Relaxed);
         if chosen_with != self.interval() {
             return;
@@ -90,7 +100,7 @@ impl Pace {
         self.spent.fetch_add(nanos, Ordering::Relaxed);
         let after = before.saturating_sub(nanos as i64);
         // One thread sees it first.
-        if after < 0 && before.div_euclid(STEP) > after.div_euclid(STEP) {
+        if after < 0 && before.div_euclid(self.step()) > after.div_euclid(self.step()) {
             let mut times = self.times.lock();
             let time = time();
             let factor = self.times_too_dear(&times, time).ceil();
@@ -103,21 +113,21 @@ impl Pace {
     /// What samples have cost since the interval changed, in terms of what they may cost.
     fn times_too_dear(&self, times: &Times, time: Instant) -> f64 {
         let nanos = time.saturating_duration_since(times.changed).as_nanos() as f64;
-        let may_cost = nanos * NANOS_PER_SECOND as f64 / PERIOD.as_nanos() as f64;
+        let may_cost = nanos * self.per_second as f64 / PERIOD.as_nanos() as f64;
         self.spent.load(Ordering::Relaxed) as f64 / may_cost.max(1.0)
     }
 
     /// Lets the credit grow, and changes the interval if there is none, or more than enough. Called now and then.
-    pub(super) fn tick(&self, time: Instant, set: impl FnOnce(u32)) {
+    pub(crate) fn tick(&self, time: Instant, set: impl FnOnce(u32)) {
         let mut times = self.times.lock();
         let passed = time.saturating_duration_since(times.paid);
         if passed < PERIOD {
             return;
         }
         times.paid = time;
-        let earned = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX).saturating_mul(NANOS_PER_SECOND / 1000);
+        let earned = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX).saturating_mul(self.per_second) / 1000;
         let before = self.credit.load(Ordering::Relaxed);
-        let credit = before.saturating_add(earned).min(MOST_CREDIT);
+        let credit = before.saturating_add(earned).min(self.most_credit());
         self.credit.fetch_add(credit.saturating_sub(before), Ordering::Relaxed);
         let times_too_dear = self.times_too_dear(&times, time);
         if credit < 0 && times_too_dear > 1.0 {
@@ -129,20 +139,20 @@ impl Pace {
         }
     }
 
-    /// Makes the interval so many times as long, if the VM takes that.
+    /// Makes the interval so many times as long, if it may be.
     fn change(&self, times: &mut Times, time: Instant, factor: u32, set: impl FnOnce(u32)) {
-        let longer = self.interval().saturating_mul(factor).min(MOST_BYTES);
+        let longer = self.interval().saturating_mul(factor).min(self.most);
         if longer > self.interval() {
             self.set_interval(times, time, longer, set);
         }
     }
 
-    fn set_interval(&self, times: &mut Times, time: Instant, bytes: u32, set: impl FnOnce(u32)) {
+    fn set_interval(&self, times: &mut Times, time: Instant, interval: u32, set: impl FnOnce(u32)) {
         times.changed = time;
         self.spent.store(0, Ordering::Relaxed);
-        self.longest.fetch_max(bytes, Ordering::Relaxed);
-        self.now.store(bytes, Ordering::Relaxed);
-        set(bytes);
+        self.longest.fetch_max(interval, Ordering::Relaxed);
+        self.now.store(interval, Ordering::Relaxed);
+        set(interval);
     }
 }
 
@@ -151,9 +161,10 @@ mod tests {
     use super::*;
 
     const MILLI: u64 = 1_000_000;
+    const MOST: u32 = i32::MAX as u32;
 
     fn wanting(bytes: u32, start: Instant) -> Pace {
-        let pace = Pace::new(start);
+        let pace = Pace::new(start, NANOS_PER_SECOND, MOST);
         pace.want(bytes, start, |_| ());
         pace
     }
@@ -262,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_stays_within_what_the_vm_takes() {
+    fn the_interval_stays_within_its_bound() {
         let start = Instant::now();
         let pace = wanting(1 << 30, start);
-        assert_eq!((spend(&pace, 21, start), pace.interval()), (Some(i32::MAX as u32), i32::MAX as u32));
+        assert_eq!((spend(&pace, 21, start), pace.interval()), (Some(MOST), MOST));
         assert_eq!(spend(&pace, 1, start), None);
         assert_eq!(tick(&pace, start), None);
     }
