@@ -83,6 +83,11 @@ pub fn load(port: u16, seconds: u64) -> Load {
 
 /// Asks with all clients, as long as that is true of the number of right answers so far.
 pub fn load_while(port: u16, goes_on: impl Fn(u64) -> bool + Clone + Send + 'static) -> Load {
+    load_with(CLIENTS, port, goes_on)
+}
+
+/// The same with so many clients.
+pub fn load_with(clients: u32, port: u16, goes_on: impl Fn(u64) -> bool + Clone + Send + 'static) -> Load {
     let answered = Arc::new(AtomicU64::new(0));
     let client = move |client: u32, goes_on: &dyn Fn(u64) -> bool, answered: &AtomicU64| {
         let mut load = Load::default();
@@ -111,7 +116,7 @@ pub fn load_while(port: u16, goes_on: impl Fn(u64) -> bool + Clone + Send + 'sta
         }
         load
     };
-    let clients: Vec<_> = (0..CLIENTS)
+    let clients: Vec<_> = (0..clients)
         .map(|number| {
             let (goes_on, answered) = (goes_on.clone(), answered.clone());
             std::thread::spawn(move || client(number, &goes_on, &answered))

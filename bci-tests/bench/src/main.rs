@@ -14,6 +14,7 @@ mod peers;
 mod request;
 mod run;
 mod sampled;
+mod server;
 mod start;
 mod table;
 mod torture;
@@ -32,13 +33,14 @@ fn main() -> ExitCode {
     let request = Request::parse();
     let result = match request.benchmark {
         benchmark if request.against.is_some() && !benchmark.takes_two_builds() => {
-            Err("--against is for start and instructions".into())
+            Err("--against is for start, instructions and server".into())
         }
         Benchmark::Compare => compare::run(&request),
         Benchmark::Instructions => compare::instructions::run(&request),
         Benchmark::Start => start::run(&request),
         Benchmark::Sampled => sampled::run(&request),
         Benchmark::Callers => callers::run(&request),
+        Benchmark::Server => server::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

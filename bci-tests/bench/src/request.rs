@@ -32,6 +32,8 @@ pub(crate) enum Benchmark {
     Callers,
     /// How often sampled allocations lie within their stated error, on arrays of 16 bytes to 4 MB, beside other samplers (`--rounds`).
     Sampled,
+    /// Tomcat under load from eight connections, with each engine alone: requests, CPU time of the server, switches between threads.
+    Server,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }
@@ -39,7 +41,7 @@ pub(crate) enum Benchmark {
 impl Benchmark {
     /// Whether it understands `--against`.
     pub(crate) fn takes_two_builds(self) -> bool {
-        matches!(self, Self::Instructions | Self::Start)
+        matches!(self, Self::Instructions | Self::Server | Self::Start)
     }
 }
 
@@ -59,14 +61,14 @@ pub(crate) struct Request {
     /// Only variants whose names contain one of these words (`sampled`).
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     only: Vec<String>,
-    /// Variants by id, or `all` (`compare`, `instructions`).
+    /// Variants by id, or `all` (`compare`, `instructions`, `server`).
     #[arg(long = "variant", value_delimiter = ',', value_name = "ID")]
     pub(crate) variants: Vec<String>,
     /// Programs by id, or `all` (`compare`, `instructions`); orders for `sampled`.
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
     /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"
-    /// (`start`, `instructions`).
+    /// (`start`, `instructions`, `server`).
     #[arg(long, value_name = "LIBRARY")]
     pub(crate) against: Option<PathBuf>,
     /// A run that takes longer than so many seconds has failed.

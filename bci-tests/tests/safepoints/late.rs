@@ -34,13 +34,15 @@ fn who_is_late_is_named(jdk: &Jdk, what: &str) {
     }
     // On a busy machine others are late now and then, and a thread without a processor does not answer.
     let mut rows = report.late(LateBy::Line, Vec::new());
-    rows.retain(|row| matches!(row.subject, LateSubject::Line(_)));
+    // The main thread fills two arrays first, which takes long then, too.
+    rows.retain(|row| matches!(row.subject, LateSubject::Line(at) if at.method != "main"));
     let Some(LateSubject::Line(at)) = rows.first().map(|row| row.subject) else { panic!("{report:#?}") };
     assert_eq!((at.class, at.method, at.line), ("late.Main", what, Some(line(what))), "{rows:#?}");
     let all: u64 = rows.iter().map(|row| row.time.0).sum();
     assert!(rows[0].time.0 * 2 > all, "{slow:?} {rows:#?}");
     let threads = report.late(LateBy::Thread, Vec::new());
-    assert_eq!(threads[0].subject, LateSubject::Thread("t-late"), "{threads:#?}");
+    let late = threads.iter().find(|row| row.subject != LateSubject::Thread("main"));
+    assert_eq!(late.map(|row| &row.subject), Some(&LateSubject::Thread("t-late")), "{threads:#?}");
 }
 
 fn nobody_is_named_if_nobody_is_late(jdk: &Jdk) {

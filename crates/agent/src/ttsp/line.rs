@@ -132,7 +132,8 @@ mod tests {
         assert_eq!(begun("[12ns] Application time: 0.0269729 seconds"), Some(12));
         assert_eq!(begun("[13ns] Entering safepoint region: RevokeBias"), Some(12));
         assert_eq!(begun("[14ns] Leaving safepoint region"), Some(12));
-        let end = "Total time for which application threads were stopped: 0.1 seconds, Stopping threads took: 0.1 seconds";
+        let end =
+            "Total time for which application threads were stopped: 0.1 seconds, Stopping threads took: 0.1 seconds";
         assert_eq!(begun(&format!("[15ns] {end}")), None);
     }
 

@@ -15,8 +15,8 @@ use agent_base::clock::thread_cpu_nanos;
 
 /// For tests: nanoseconds of CPU time in each second, instead of a hundredth of a processor.
 const VARIABLE: &str = "MARTINI_TTSP_BUDGET";
-/// A wake-up or a signal takes as much of others, beside what the clocks of threads show: an interrupt, two switches, caches
-/// (20 us on a busy virtual machine of two processors, measured as the time that a server missed).
+/// A wake-up or a signal takes as much of others, beside what the clocks of threads show: an interrupt, two switches, caches. (On a
+/// virtual machine a thread on the same processor did 5 to 16 us less of its work for each.)
 const OF_OTHERS: Nanos = Nanos(20_000);
 /// Intervals are microseconds here.
 const MICRO: u64 = 1_000;
