@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bci_tests::jdk::{self, Jdk};
@@ -14,6 +16,7 @@ use bci_tests::martini::workspace;
 use bci_tests::process::Running;
 use bci_tests::tomcat;
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use crate::alternate::{Outcome, all_ran};
@@ -105,6 +108,8 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
 struct Site {
     class_path: Vec<PathBuf>,
     peers: Peers,
+    /// Somebody wants to end the benchmark, which must leave no server behind that is stopped.
+    is_interrupted: Arc<AtomicBool>,
 }
 
 impl Site {
@@ -114,7 +119,11 @@ impl Site {
         let paths: Vec<&Path> = jars_of_tomcat.iter().map(PathBuf::as_path).collect();
         built::compile(&[&workspace().join("bci-tests/real/tomcat")], &paths, &classes)?;
         let class_path = [classes].into_iter().chain(jars_of_tomcat).collect();
-        Ok(Self { class_path, peers: Peers::find(&builds.this, jars) })
+        let is_interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, is_interrupted.clone()).map_err(|e| e.to_string())?;
+        }
+        Ok(Self { class_path, peers: Peers::find(&builds.this, jars), is_interrupted })
     }
 
     /// All rounds; a variant that fails is left out from then on.
@@ -135,7 +144,7 @@ impl Site {
                 // Each begins once, where there are turns enough.
                 let index = (round + turn / servers.len() + turn) % servers.len();
                 let Some((server, taken)) = &mut servers[index] else { continue };
-                match server.turn(TURN) {
+                match server.turn(self, TURN) {
                     Ok(more) => taken.add(&more),
                     Err(reason) => {
                         outcomes[index].failure = Some(format!("failed in round {} of {rounds}: {reason}", round + 1));
@@ -181,15 +190,19 @@ impl Server {
         running.wait_for("ready");
         let port = fs::read_to_string(folder.path().join("port")).ok().and_then(|text| text.parse().ok());
         let server = Self { running, port: port.ok_or("it has written no port")?, _folder: folder };
-        server.load(WARM_UP)?;
+        server.load(site, WARM_UP)?;
         server.signal("STOP")?;
         Ok(server)
     }
 
     /// Loads it for that time; the answers.
-    fn load(&self, time: Duration) -> Result<u64, String> {
-        let until = Instant::now() + time;
-        let load = tomcat::load_with(CLIENTS, self.port, move |_| Instant::now() < until);
+    fn load(&self, site: &Site, time: Duration) -> Result<u64, String> {
+        let (until, is_interrupted) = (Instant::now() + time, site.is_interrupted.clone());
+        let goes_on = move |_| Instant::now() < until && !is_interrupted.load(Ordering::Relaxed);
+        let load = tomcat::load_with(CLIENTS, self.port, goes_on);
+        if site.is_interrupted.load(Ordering::Relaxed) {
+            return Err("interrupted".into());
+        }
         match load.failed.first() {
             None => Ok(load.answered),
             Some(failure) => Err(format!("a request failed: {failure}")),
@@ -197,10 +210,10 @@ impl Server {
     }
 
     /// Lets it run and loads it for that time.
-    fn turn(&self, time: Duration) -> Result<Taken, String> {
+    fn turn(&self, site: &Site, time: Duration) -> Result<Taken, String> {
         self.signal("CONT")?;
         let (before, begun) = (Used::of(self.running.pid())?, Instant::now());
-        let answered = self.load(time)?;
+        let answered = self.load(site, time)?;
         let (after, seconds) = (Used::of(self.running.pid())?, begun.elapsed().as_secs_f64());
         self.signal("STOP")?;
         let used = after.since(&before);
