@@ -1,11 +1,15 @@
-//! How the sampler beside the counters divides what three sites in the JDK allocate among a tree of 40 methods that call them, against
-//! what these methods make (`bci-tests/java/11/callers/Main.java`).
+//! What Martini shows of callers, against what they make: of a tree of 40 methods that call three sites in the JDK
+//! (`bci-tests/java/11/callers/Main.java`), and of callers whose objects the JIT removes (`Removed.java` beside it).
 
 use std::collections::BTreeMap;
 
-use crate::counted::{Counted, Sampled};
+use analysis::allocations::{AllocationReport, AllocationStats, By, Location, Naming, Subject};
+use analysis::call_tree::TreeOptions;
+use trace::model::Element;
+
 use crate::jdk::Jdk;
 use crate::profiled::{Heap, Profiled};
+use crate::read::TraceData;
 
 /// What one method makes at one site.
 #[derive(Clone, Debug)]
@@ -14,17 +18,77 @@ pub struct Share {
     pub name: String,
     /// Of the bytes of the site: what it makes.
     pub made: f64,
-    /// What the samples say.
+    /// What is shown.
     pub found: f64,
-    /// The standard error of that.
+    /// How far that may be off, as stated: two standard errors and more.
     pub error: f64,
 }
 
 impl Share {
-    /// How many standard errors the samples are off.
+    /// How many of the stated errors it is off.
     pub fn off(&self) -> f64 {
         (self.found - self.made).abs() / self.error
     }
+}
+
+/// The statistics that the command's tables are made of.
+#[derive(Default)]
+struct Shown(AllocationStats);
+
+impl TraceData for Shown {
+    fn element(&mut self, element: &Element<'_>) {
+        self.0.element(element);
+    }
+}
+
+impl Shown {
+    fn report(mut self) -> AllocationReport {
+        self.0.end_document();
+        self.0.finish()
+    }
+}
+
+/// The sites of which the JIT removes much: the program's name of the callers, and the class of the objects.
+const REMOVED: [(&str, &str); 3] =
+    [("Ints", "java.util.OptionalInt"), ("Longs", "java.util.OptionalLong"), ("Doubles", "java.util.OptionalDouble")];
+
+/// Runs the program of whose objects the JIT removes some, so many of each class, and returns what is shown of each caller that has a sample,
+/// and of what was removed. The truth is what the JVM accounts to the thread while a caller runs.
+///
+/// # Panics
+/// If what is shown of a class is not in all what the program executes.
+pub fn removed(jdk: &Jdk, objects: u64) -> Vec<Share> {
+    let profiled = Profiled::on(jdk).heap(Heap::Counts).option("callers", "64k").main("callers.Removed");
+    let mut ran = profiled.args(&[objects.to_string()]).run_and_read::<Shown>();
+    let (out, report) = (ran.out(), std::mem::take(&mut ran.trace).report());
+    let names = report.site_names(&Naming::Own(vec!["callers.*".parse().expect("a pattern")]));
+    let mut shares = Vec::new();
+    for (program, class) in REMOVED {
+        let callers = out.lines().filter_map(|line| line.strip_prefix(program)?.trim().split_once(' '));
+        let callers: BTreeMap<String, [u64; 2]> = callers
+            .map(|(caller, numbers)| {
+                let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().expect("a number")).collect();
+                (format!("callers.Removed${program}.{caller}"), [numbers[0], numbers[1]])
+            })
+            .collect();
+        let [executed, allocated] = [0, 1].map(|at| callers.values().map(|numbers| numbers[at]).sum::<u64>());
+        let rows = report.rows_named(By::Method, &names, |name| name == class);
+        let shown: u64 = rows.iter().map(|row| row.totals.total_bytes()).sum();
+        // The class makes one object for itself.
+        assert!(shown.abs_diff(executed) < 100, "{class}: {executed} bytes executed, {shown} shown");
+        for row in rows {
+            let name = row.subject.to_string();
+            let made = match row.subject {
+                Subject::Removed(_) => executed - allocated,
+                _ => callers.get(&name).map_or_else(|| panic!("{name} of {class}"), |numbers| numbers[1]),
+            };
+            let share = |bytes: u64| bytes as f64 / executed as f64;
+            let error = share(row.error.expect("an estimate"));
+            let found = share(row.totals.total_bytes());
+            shares.push(Share { name: format!("{name} {class}"), made: share(made), found, error });
+        }
+    }
+    shares
 }
 
 /// The classes of the arrays, the bytes of an element, and the method in the JDK that makes them.
@@ -44,11 +108,11 @@ const LEVELS: [(&str, usize); 3] = [("a", 2), ("b", 3), ("c", 4)];
 /// If the numbers of a site are not exactly those of the program.
 pub fn run(jdk: &Jdk, times: u64) -> Vec<Share> {
     let profiled = Profiled::on(jdk).heap(Heap::Counts).option("callers", "512k").main("callers.Tree");
-    let ran = profiled.args(&[times.to_string()]).run_and_read::<Counted>();
-    let made = ran.out();
+    let mut ran = profiled.args(&[times.to_string()]).run_and_read::<Shown>();
+    let (made, report) = (ran.out(), std::mem::take(&mut ran.trace).report());
     SITES
         .iter()
-        .flat_map(|&(class, element, method)| shares(class, method, &Made::of(&made, class, element), &ran.trace))
+        .flat_map(|&(class, element, method)| shares(class, method, &Made::of(&made, class, element), &report))
         .collect()
 }
 
@@ -79,23 +143,16 @@ impl Made {
     }
 }
 
-fn shares(class: &str, method: &str, made: &Made, trace: &Counted) -> Vec<Share> {
-    let of_site = trace.sites.iter().filter(|(site, _)| site.class == class && site.method == method);
+fn shares(class: &str, method: &str, made: &Made, report: &AllocationReport) -> Vec<Share> {
     let (mut instances, mut bytes) = (0, 0);
-    of_site.for_each(|(_, sum)| (instances, bytes) = (instances + sum.instances, bytes + sum.bytes));
+    for row in report.rows(By::Site, |name| name == class) {
+        let Subject::Site { at: Some(at), .. } = row.subject else { continue };
+        if format!("{}.{}", at.class, at.method) == method {
+            (instances, bytes) = (instances + row.totals.total(), bytes + row.totals.total_bytes());
+        }
+    }
     assert_eq!((instances, bytes), (made.instances, made.bytes), "{class} at {method}");
-    let sampled = |is_in: &dyn Fn(&[String]) -> bool| {
-        let samples = trace
-            .by_stack
-            .iter()
-            .filter(|((site, stack), _)| site.class == class && site.method == method && is_in(stack));
-        samples.fold(Sampled::default(), |sum, (_, more)| Sampled {
-            samples: sum.samples + more.samples,
-            bytes: sum.bytes + more.bytes,
-            variance: sum.variance + more.variance,
-        })
-    };
-    let all = sampled(&|_| true);
+    let options = TreeOptions { cut: 0.0, ..TreeOptions::default() };
     let methods = LEVELS.iter().flat_map(|&(letter, length)| {
         let digits = made.by_method.keys().map(move |digits| &digits[..length - 1]);
         let names: std::collections::BTreeSet<&str> = digits.collect();
@@ -103,35 +160,14 @@ fn shares(class: &str, method: &str, made: &Made, trace: &Counted) -> Vec<Share>
     });
     methods
         .map(|(letter, digits)| {
-            let frame = format!("callers.Tree.{letter}{digits}:");
-            let inside = sampled(&|stack| stack.iter().any(|of| of.starts_with(&frame)));
+            let name = format!("{letter}{digits}");
+            let is_it = |at: &Location<'_>| at.class == "callers.Tree" && at.method == name;
+            let shown = report.tree(&options, |name| name == class, Some(&is_it));
             let by_it =
                 made.by_method.iter().filter(|(of, _)| of.starts_with(digits)).map(|(_, bytes)| bytes).sum::<u64>();
-            let (found, error) = ratio(inside, all);
-            Share { name: format!("{letter}{digits} {class}"), made: by_it as f64 / made.bytes as f64, found, error }
+            let share = |bytes: u64| bytes as f64 / made.bytes as f64;
+            let [made, found, error] = [by_it, shown.weight, shown.error].map(share);
+            Share { name: format!("{name} {class}"), made, found, error }
         })
         .collect()
-}
-
-/// A part's share of all, and its standard error: the variances of the part and of the rest are known.
-fn ratio(part: Sampled, all: Sampled) -> (f64, f64) {
-    let share = part.bytes as f64 / all.bytes as f64;
-    let rest = (all.variance - part.variance) as f64;
-    let variance = (1.0 - share).powi(2) * part.variance as f64 + share.powi(2) * rest;
-    (share, variance.sqrt() / all.bytes as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_of_all_has_no_error() {
-        let all = Sampled { samples: 9, bytes: 900, variance: 10_000 };
-        assert_eq!(ratio(all, all), (1.0, 0.0));
-        let half = Sampled { samples: 4, bytes: 450, variance: 5_000 };
-        let (share, error) = ratio(half, all);
-        assert_eq!(share, 0.5);
-        assert!((error - 50.0 / 900.0).abs() < 1e-12, "{error}");
-    }
 }

@@ -5,43 +5,45 @@ use std::hash::Hash;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Cell, CellIndex, Cells};
+use super::division::{Division, Share};
 use super::naming::SiteNames;
 use super::samples::{Sampled, Shares};
 use super::sources::Sources;
 use super::totals::{Amount, ObjectTotals};
-use crate::call_tree::{Source, SourceIndex, Spread, error};
+use crate::call_tree::{Parts, Source, SourceIndex, Spread, error};
 use crate::location::Location;
 use crate::symbols::{ClassIndex, SiteIndex};
 
-/// The part of a cell that was allocated on one stack; the whole cell, unless samples spread it over several.
+/// The part of a cell that was allocated on one stack, or that the JIT removed; the whole cell, unless samples spread it over several.
 pub(super) struct Part<'r> {
     pub(super) index: CellIndex,
     /// The cell, with the stack and the thread of the part.
     pub(super) cell: Cell,
     /// Of the whole cell.
     pub(super) totals: &'r ObjectTotals,
-    /// What samples say of the part, and of the whole cell.
-    pub(super) share: Option<(&'r Sampled, &'r Sampled)>,
+    /// What samples say of the part.
+    pub(super) share: Option<Share>,
 }
 
 impl Part<'_> {
     /// How many objects.
     pub(super) fn objects(&self) -> f64 {
-        let ratio = self.share.map_or(1.0, |(part, whole)| {
-            // A sample stands for one object at least, unless the trace is hostile.
-            if whole.instances > 0.0 { part.instances / whole.instances } else { 0.0 }
-        });
-        self.totals.total() as f64 * ratio
+        self.share.map_or(self.totals.total() as f64, |share| share.objects)
     }
 
     /// Their bytes.
     pub(super) fn bytes(&self) -> f64 {
-        self.totals.total_bytes() as f64 * self.ratio()
+        self.share.map_or(self.totals.total_bytes() as f64, |share| share.bytes)
     }
 
-    /// Which part of the cell's bytes it has, from 0 to 1.
+    /// Which part of the cell's samples it has, from 0 to 1.
     pub(super) fn ratio(&self) -> f64 {
-        self.share.map_or(1.0, |(part, whole)| part.bytes.weight / whole.bytes.weight)
+        self.share.map_or(1.0, |share| share.ratios[1])
+    }
+
+    /// The JIT removed it, and who would have made it is not known.
+    pub(super) fn is_removed(&self) -> bool {
+        self.share.is_some_and(|share| share.is_removed)
     }
 
     /// Whether it has anything to show besides what a walk of the heap found.
@@ -62,7 +64,7 @@ pub(super) struct Group {
     /// The standard error of these, squared.
     variance: f64,
     /// What samples say, by what it is a part of.
-    sources: FxHashMap<SourceIndex, Spread>,
+    parts: Parts,
 }
 
 /// All cells, and how samples spread them.
@@ -73,11 +75,46 @@ pub(super) struct Breakdown {
     sources: Sources,
     /// Cells of which only some shares may be left.
     restricted: FxHashSet<CellIndex>,
+    /// The JIT has removed no more than this, besides what it is known to have removed; infinite if nobody knows.
+    most_removed: f64,
 }
 
 impl Breakdown {
-    pub(super) fn new(cells: Cells, shares: Shares, sources: Sources) -> Breakdown {
-        Breakdown { cells, shares, sources, restricted: FxHashSet::default() }
+    /// `excess`: what was executed, less what the JVM accounts; `None` if the two cannot be compared. `uncounted`: what samples say of
+    /// objects that are accounted, and not counted.
+    pub(super) fn new(
+        cells: Cells,
+        shares: Shares,
+        sources: Sources,
+        excess: Option<f64>,
+        uncounted: u64,
+    ) -> Breakdown {
+        let most_removed = f64::INFINITY;
+        let mut breakdown = Breakdown { cells, shares, sources, restricted: FxHashSet::default(), most_removed };
+        if let Some(excess) = excess {
+            breakdown.most_removed = breakdown.most_removed(excess + uncounted as f64, uncounted as f64);
+        }
+        breakdown
+    }
+
+    /// How much the JIT has removed at most, besides what it is known to have removed: all of it is known as well as the samples know what
+    /// is not counted.
+    fn most_removed(&self, all: f64, uncounted: f64) -> f64 {
+        let (mut whole, mut kept, mut known) = (Spread::default(), Spread::default(), 0.0);
+        for (index, site) in self.cells.iter().filter_map(|(index, ..)| Some((index, self.shares.of(index)?.1))) {
+            let division = self.division(index, site);
+            whole.add(&site.bytes);
+            if division.has_removed() {
+                kept.add(&site.bytes);
+                known += division.removed_bytes();
+            }
+        }
+        if whole.weight <= 0.0 {
+            return f64::INFINITY;
+        }
+        let sample = whole.variance / whole.weight;
+        let variance = uncounted * sample + 3.0 * sample.powi(2) + kept.variance;
+        (all - known).max(0.0) + 2.0 * variance.sqrt()
     }
 
     pub(super) fn cells(&self) -> &Cells {
@@ -162,22 +199,27 @@ impl Breakdown {
                 let is_whole = is_enough(cell) && !self.restricted.contains(&index);
                 let shares = self.shares.of(index).filter(|_| !is_whole);
                 let whole = shares.is_none().then_some(Part { index, cell, totals, share: None });
-                let parts = shares.into_iter().flat_map(move |(shares, whole)| {
-                    shares.iter().map(move |(key, sampled)| Part {
-                        index,
-                        cell: key.of(cell),
-                        totals,
-                        share: Some((sampled, whole)),
-                    })
-                });
-                whole.into_iter().chain(parts)
+                let part = move |cell, share| Part { index, cell, totals, share: Some(share) };
+                let division = shares.map(|(_, whole)| self.division(index, whole));
+                // Of what is left of a site nobody knows whether the JIT removed some.
+                let removed = division.filter(|_| !self.restricted.contains(&index)).and_then(|it| it.removed());
+                let shares = shares.into_iter().flat_map(|(shares, _)| shares).zip(division.into_iter().cycle());
+                let shares = shares.map(move |((key, sampled), division)| part(key.of(cell), division.share(sampled)));
+                whole.into_iter().chain(shares).chain(removed.map(|share| part(cell, share)))
             })
+    }
+
+    /// How samples divide a cell.
+    fn division(&self, index: CellIndex, whole: &Sampled) -> Division {
+        let mut division = Division::of(self.cells.totals(index), whole, self.shares.are_outside(index));
+        division.source.most_removed = self.most_removed;
+        division
     }
 
     /// What samples say of a part, and of which whole it is one; `None` if they say nothing.
     pub(super) fn share(&self, part: &Part<'_>) -> Option<(SourceIndex, Spread)> {
         match part.share {
-            Some((sampled, _)) => Some((SourceIndex(part.index.0), sampled.bytes)),
+            Some(share) => Some((SourceIndex(part.index.0), share.spread)),
             None => self.sources.of(part.index, part.cell),
         }
     }
@@ -186,8 +228,7 @@ impl Breakdown {
     pub(super) fn source(&self, source: SourceIndex) -> Option<Source> {
         self.sources.source(source).or_else(|| {
             let (_, whole) = self.shares.of(CellIndex(source.0))?;
-            let weight = self.cells.totals(CellIndex(source.0)).total_bytes() as f64;
-            Some(Source { weight, whole: whole.bytes, is_exact: true })
+            Some(self.division(CellIndex(source.0), whole).source)
         })
     }
 
@@ -201,18 +242,19 @@ impl Breakdown {
         for part in parts {
             let group = groups.entry(key(&part)).or_default();
             if let Some((source, spread)) = self.share(&part) {
-                group.sources.entry(source).or_default().add(&spread);
+                group.parts.add(source, &spread, part.bytes());
             }
-            let Some((sampled, _)) = part.share else {
+            let Some(share) = part.share else {
                 group.totals.add(part.totals);
                 continue;
             };
-            group.objects += part.objects();
-            group.bytes += part.bytes();
+            group.objects += share.objects;
+            group.bytes += share.bytes;
             let (estimate, variance) = match self.shares.are_outside(part.index) {
                 // These say who the callers are, but not what the JIT did in this part of the trace.
-                true => (part.totals.estimated_bytes().map(|bytes| bytes as f64 * part.ratio()), 0.0),
-                false => (Some(sampled.bytes.weight), sampled.bytes.variance),
+                true => (part.totals.estimated_bytes().map(|bytes| bytes as f64 * share.ratios[1]), 0.0),
+                false if share.is_removed => (Some(0.0), share.spread.variance.abs()),
+                false => (Some(share.spread.weight), share.spread.variance),
             };
             if let Some(estimate) = estimate {
                 *group.sampled.get_or_insert_default() += estimate;
@@ -225,8 +267,8 @@ impl Breakdown {
     /// The sum of all cells whose class name passes the filter, and its error.
     pub(super) fn sum(&self, class_filter: impl Fn(&str) -> bool) -> (ObjectTotals, Option<u64>) {
         let group = self.group(self.pieces(|_| true, class_filter), |_| ()).remove(&()).unwrap_or_default();
-        let sampled = group.sources.values().fold(0_u64, |sum, spread| sum.saturating_add(spread.samples));
-        let are_alone = group.sources.keys().all(|&index| self.sources.source(index).is_some());
+        let sampled = group.parts.samples();
+        let are_alone = group.parts.sources().all(|index| self.sources.source(index).is_some());
         if are_alone && sampled > 0 && sampled == self.sources.samples() {
             // All of what is known: the accounts of threads are exact.
             let error = error(self.sources.variance_of_all());
@@ -237,16 +279,12 @@ impl Breakdown {
 
     /// The sum of a group, and how far its bytes may be off with a confidence of 95 %; `None` if they are exact.
     pub(super) fn finish(&self, group: Group) -> (ObjectTotals, Option<u64>) {
-        let Group { mut totals, objects, bytes, sampled, variance, sources } = group;
+        let Group { mut totals, objects, bytes, sampled, variance, parts } = group;
         totals.allocated.add(Amount { objects: objects.round() as u64, bytes: bytes.round() as u64 });
         if let Some(sampled) = sampled {
             totals.estimated(sampled.round() as u64, Some(variance));
         }
-        if sources.is_empty() {
-            return (totals, None);
-        }
-        let variances = sources.iter().filter_map(|(&index, part)| Some(self.source(index)?.variance(part)));
-        let error = error(variances.sum()).min(totals.total_bytes());
-        (totals, Some(error))
+        let error = (!parts.is_empty()).then(|| parts.error(|index| self.source(index)));
+        (totals, error)
     }
 }

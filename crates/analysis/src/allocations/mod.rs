@@ -7,6 +7,7 @@
 mod breakdown;
 mod cells;
 mod counts;
+mod division;
 mod intervals;
 mod looks;
 mod naming;
@@ -158,6 +159,7 @@ impl AllocationStats {
         if self.facts.live_counts == 0 {
             self.sampled_living.iter().for_each(|(&cell, living)| self.cells.totals_mut(cell).living.add(living));
         }
+        let excess = self.excess();
         self.facts.undefined_ids += self.cells.undefined();
         self.recorder.iter_mut().for_each(|recorder| recorder.finish(&self.clock));
         if self.clock.is_window() {
@@ -167,7 +169,18 @@ impl AllocationStats {
             (self.facts.begin, self.facts.end) = (Some(begin), Some(end));
         }
         AllocationReport {
-            breakdown: Breakdown::new(self.cells, Shares::new(self.inside, self.outside), self.sources),
+            breakdown: Breakdown::new(
+                self.cells,
+                Shares::new(self.inside, self.outside),
+                self.sources,
+                excess,
+                self.facts
+                    .counts
+                    .iter()
+                    .filter(|count| count.key == "callers.unmatched")
+                    .map(|count| count.value)
+                    .sum(),
+            ),
             is_selected: false,
             accounts: self.accounts,
             sampled_living: self.sampled_living,
@@ -176,6 +189,14 @@ impl AllocationStats {
             intervals: self.intervals,
             recorder: self.recorder,
         }
+    }
+
+    /// How many bytes were executed beyond what the JVM accounts; `None` where they cannot be compared.
+    fn excess(&self) -> Option<f64> {
+        let is_whole = !self.clock.is_window() && !self.facts.is_filtered && self.facts.ended == self.facts.documents;
+        let mut accounts = self.accounts.values().filter(|_| is_whole).peekable();
+        accounts.peek()?;
+        accounts.map(|account| Some(account.bytes as f64 - account.vm_bytes? as f64)).sum()
     }
 
     fn allocated(&mut self, alloc: &ObjAlloc) {

@@ -10,6 +10,7 @@ use super::cells::{Cell, ThreadSubject};
 use super::naming::{Naming, SiteNames};
 use super::report::AllocationReport;
 use super::totals::ObjectTotals;
+use crate::call_tree::REMOVED;
 use crate::location::Location;
 use crate::own_code::is_jdk;
 
@@ -52,6 +53,8 @@ pub enum Subject<'a> {
     Method(Option<(&'a str, &'a str)>),
     /// A module; empty for unnamed ones, and if the trace does not say. `None` gathers what has no code.
     Module(Option<&'a str>),
+    /// What the JIT removed where samples divide what sites execute, so that the caller is not known; of a class, in tables of sites.
+    Removed(Option<&'a str>),
     /// A thread; `None` gathers the objects that were defined without one.
     Thread(Option<ThreadSubject<'a>>),
 }
@@ -69,6 +72,8 @@ impl fmt::Display for Subject<'_> {
             Subject::Module(Some("")) => f.write_str("(unnamed)"),
             Subject::Module(Some(name)) => f.write_str(name),
             Subject::Line(None) | Subject::Method(None) | Subject::Module(None) => f.write_str("(no site)"),
+            Subject::Removed(None) => f.write_str(REMOVED),
+            Subject::Removed(Some(class)) => write!(f, "{class} {REMOVED}"),
             // Java allows it.
             Subject::Thread(Some(ThreadSubject { name: "", .. })) => f.write_str("(unnamed thread)"),
             Subject::Thread(Some(thread)) => f.write_str(thread.name),
@@ -87,6 +92,13 @@ pub struct Row<'a> {
     /// How far the bytes in all may be off with a confidence of 95 %, where samples spread what a site allocates over its callers;
     /// `None` if they are exact.
     pub error: Option<u64>,
+}
+
+impl Row<'_> {
+    /// Whether it is to be shown: where no more than chance is removed, that is a part of what callers may be off.
+    fn is_worth(&self) -> bool {
+        !matches!(self.subject, Subject::Removed(_)) || self.totals.total_bytes() > 0
+    }
 }
 
 /// A line of code, and what it allocates.
@@ -142,7 +154,7 @@ impl AllocationReport {
         let parts = self.breakdown.pieces(self.is_whole(by, names), class_filter);
         let allocated = parts.filter(|part| matches!(by, By::Package | By::Class) || part.is_allocated());
         let groups = self.breakdown.group(allocated, |part| self.subject(by, names, part));
-        groups.into_iter().map(|(subject, group)| self.row(subject, group)).collect()
+        groups.into_iter().map(|(subject, group)| self.row(subject, group)).filter(Row::is_worth).collect()
     }
 
     /// Each line of code that allocates, and what it allocates, in no particular order.
@@ -168,7 +180,7 @@ impl AllocationReport {
             inside.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.class, a.at).cmp(&(b.class, b.at))));
             Line { row: self.row(subject, group), inside }
         });
-        lines.collect()
+        lines.filter(|line| line.row.is_worth()).collect()
     }
 
     /// What a line calls to have most of a class allocated, where call stacks say so and it does not allocate these itself.
@@ -202,6 +214,8 @@ impl AllocationReport {
         match by {
             By::Package => Subject::Package(names::package(class)),
             By::Class => Subject::Class(class),
+            By::Site if part.is_removed() => Subject::Removed(Some(class)),
+            _ if part.is_removed() => Subject::Removed(None),
             By::Site => Subject::Site { class, at: at() },
             By::Line => Subject::Line(at()),
             By::Method => Subject::Method(at().map(|at| (at.class, at.method))),

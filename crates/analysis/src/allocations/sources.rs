@@ -11,7 +11,7 @@ use trace::model::ThreadCount;
 use super::cells::{Cell, CellIndex, Cells};
 use super::samples::Sampled;
 use super::totals::Amount;
-use crate::call_tree::{Source, SourceIndex, Spread};
+use crate::call_tree::{Source, SourceIndex, SourceKind, Spread};
 use crate::coverage::Calibration;
 use crate::symbols::ThreadIndex;
 
@@ -71,13 +71,19 @@ impl Sources {
 
     /// The standard error of all that was sampled, squared: what is scaled to exact accounts has none.
     pub(super) fn variance_of_all(&self) -> f64 {
-        self.sources.values().filter(|source| !source.is_exact).map(|source| source.whole.variance).sum()
+        self.sources
+            .values()
+            .filter(|source| source.kind == SourceKind::Sampled)
+            .map(|source| source.whole.variance)
+            .sum()
     }
 
     /// What samples of a thread stand for is to be multiplied by this, once it is entered.
     pub(super) fn scale(&self, thread: Option<ThreadIndex>) -> f64 {
         let source = self.source_of.get(&thread).and_then(|index| self.sources.get(index));
-        source.filter(|source| source.is_exact).map_or(1.0, |source| source.weight / source.whole.weight)
+        source
+            .filter(|source| source.kind == SourceKind::Exact)
+            .map_or(1.0, |source| source.weight / source.whole.weight)
     }
 
     /// Enters what samples say of each cell, scaled to the accounts of the threads, where they have one.
@@ -99,7 +105,8 @@ impl Sources {
                 (_, None) => UNACCOUNTED,
             };
             self.source_of.insert(thread, index);
-            let empty = Source { weight: 0.0, whole: Spread::default(), is_exact: account.is_some() };
+            let kind = if account.is_some() { SourceKind::Exact } else { SourceKind::Sampled };
+            let empty = Source { weight: 0.0, whole: Spread::default(), kind, most_removed: 0.0 };
             self.sources.entry(index).or_insert(empty).whole.add(whole);
             *accounted.entry(index).or_default() += account.unwrap_or(0);
         }
@@ -111,7 +118,7 @@ impl Sources {
             self.calibration.unsampled = unsampled;
         }
         for (&index, source) in &mut self.sources {
-            let account = accounted.get(&index).copied().filter(|_| source.is_exact);
+            let account = accounted.get(&index).copied().filter(|_| source.kind == SourceKind::Exact);
             source.weight = account.map_or(source.whole.weight, |bytes| bytes as f64);
             self.calibration.add(&source.whole, account);
         }

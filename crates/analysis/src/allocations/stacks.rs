@@ -2,11 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::breakdown::Part;
 use super::cells::{Cell, ThreadSubject};
 use super::naming::SiteNames;
 use super::report::AllocationReport;
 use super::totals::Amount;
-use crate::call_tree::{self, Granularity, Label, Node, Path, Source, SourceIndex, Spread, TreeOptions};
+use crate::call_tree::{self, Granularity, Label, Node, Path, Source, SourceIndex, SourceKind, Spread, TreeOptions};
 use crate::location::Location;
 use crate::symbols::SiteIndex;
 use crate::weighted::{Rounding, WeightedStack, known};
@@ -19,6 +20,8 @@ const LIVING: SourceIndex = SourceIndex(0);
 pub struct Entry<'r> {
     /// The stack, innermost first, or the innermost frame alone: numbers of [`AllocationReport::frame`].
     pub frames: Vec<usize>,
+    /// The JIT removed them, and their callers are not known.
+    pub is_removed: bool,
     /// The frame that names the stack.
     pub named: Option<usize>,
     /// The class of the objects.
@@ -66,7 +69,8 @@ impl AllocationReport {
                 sources.extend(self.breakdown.source(index).map(|source| (index, source)));
             }
             let counted = if part.share.is_some() { options.counted(part.cell.site.is_some()) } else { 0 };
-            paths.push(self.path(options, part.cell, [part.objects(), part.bytes()], share, counted));
+            let instead = self.instead_of_callers(&part);
+            paths.push(self.path(options, part.cell, instead, [part.objects(), part.bytes()], share, counted));
         }
         call_tree::build(&paths, &sources, options.cut, is_whole)
     }
@@ -86,9 +90,10 @@ impl AllocationReport {
             living.iter().filter(|living| class_filter(self.cells().class(living.cell)) && passes(living.cell));
         let paths = living.map(|&Living { cell, amount, spread }| {
             let share = spread.map(|spread| (LIVING, spread));
-            self.path(options, cell, [amount.objects as f64, amount.bytes as f64], share, 0)
+            let instead = (!self.frames_of(&cell).1).then_some(Label::NoStack);
+            self.path(options, cell, instead, [amount.objects as f64, amount.bytes as f64], share, 0)
         });
-        let source = Source { weight: whole.weight, whole, is_exact: false };
+        let source = Source { weight: whole.weight, whole, kind: SourceKind::Sampled, most_removed: 0.0 };
         let sources = FxHashMap::from_iter([(LIVING, source)]);
         call_tree::build(&paths.collect::<Vec<_>>(), &sources, options.cut, true)
     }
@@ -108,14 +113,15 @@ impl AllocationReport {
         &self,
         options: &TreeOptions,
         cell: Cell,
+        instead: Option<Label<'static>>,
         [count, weight]: [f64; 2],
         share: Option<(SourceIndex, Spread)>,
         counted: usize,
     ) -> Path<'_> {
-        let (frames, is_stack) = self.frames_of(&cell);
+        let (frames, _) = self.frames_of(&cell);
         let frames = frames.iter().map(|&site| self.cells().symbols().frame(site));
         let thread = cell.thread.map(|thread| self.cells().thread(thread).name);
-        let labels = options.labels(thread, self.cells().class(cell), frames, is_stack);
+        let labels = options.labels(thread, self.cells().class(cell), frames, instead);
         Path { labels, count, weight, share, counted, ran: Vec::new() }
     }
 
@@ -133,6 +139,14 @@ impl AllocationReport {
             Living { cell: self.cells().cell(index), amount: living.amount, spread: Some(spread) }
         });
         living.collect()
+    }
+
+    /// What stands where the callers of a part would, if they are not known.
+    fn instead_of_callers(&self, part: &Part<'_>) -> Option<Label<'static>> {
+        match part.is_removed() {
+            true => Some(Label::Removed),
+            false => (!self.frames_of(&part.cell).1).then_some(Label::NoStack),
+        }
     }
 
     /// The stack of a cell, innermost frame first, or where there is none the innermost frame alone; and whether it is a stack.
@@ -153,9 +167,15 @@ impl AllocationReport {
                 (objects, bytes) = Default::default();
             }
             let amount = Amount { objects: objects.next(part.objects()), bytes: bytes.next(part.bytes()) };
-            self.weighted(part.cell, amount)
+            (part.is_removed(), self.weighted(part.cell, amount))
         });
-        stacks.collect()
+        let stacks = stacks.map(|(is_removed, mut stack)| {
+            stack.frames.extend(is_removed.then_some(Label::Removed));
+            stack
+        });
+        stacks
+            .filter(|stack| stack.count > 0 || stack.weight > 0 || stack.frames.last() != Some(&Label::Removed))
+            .collect()
     }
 
     /// What lives at the end, by where it was allocated.
@@ -187,6 +207,7 @@ impl AllocationReport {
             let recorder = self.recorder.as_ref();
             Entry {
                 frames: self.frames_of(&part.cell).0.iter().map(|site| site.rank()).collect(),
+                is_removed: part.is_removed(),
                 named: names.site(part.cell.site, part.cell.stack).map(SiteIndex::rank),
                 class: self.cells().class(part.cell),
                 thread: part.cell.thread.map(|thread| self.cells().thread(thread)),

@@ -136,6 +136,11 @@ impl ObjectTotals {
         self.estimated_bytes.map(|bytes| self.allocated.bytes.saturating_sub(bytes))
     }
 
+    /// Whether all of it was allocated, as the VM itself counted.
+    pub(super) fn is_known_allocated(&self) -> bool {
+        self.estimate_variance == Some(0.0) && self.estimated_bytes.is_some_and(|bytes| bytes >= self.allocated.bytes)
+    }
+
     /// How far the estimate may be off, with a confidence of 95 % and more, where one object is sampled every `interval`
     /// bytes on average, or more often.
     ///

@@ -4,6 +4,9 @@ use super::Granularity;
 use crate::location::Location;
 use crate::own_code::{OwnCode, is_jdk};
 
+/// What the JIT removed of a site whose callers are sampled, in all tables and trees.
+pub(crate) const REMOVED: &str = "(removed by the JIT, caller unknown)";
+
 /// What a node stands for. Its `Display` is the text that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Label<'a> {
@@ -28,6 +31,8 @@ pub enum Label<'a> {
     Thread(Option<&'a str>),
     /// No stack is known of what is below.
     NoStack,
+    /// The JIT removed what is below, so that nobody knows who would have made it.
+    Removed,
     /// A function of native code.
     Function {
         /// Its name.
@@ -60,6 +65,7 @@ impl std::fmt::Display for Label<'_> {
             Label::Thread(Some("")) => f.write_str("(unnamed thread)"),
             Label::Thread(None) => f.write_str("(no thread)"),
             Label::NoStack => f.write_str("(no stack)"),
+            Label::Removed => f.write_str(REMOVED),
             Label::Function { name, library: "" } => f.write_str(name),
             Label::Function { name, library } => write!(f, "{name} ({})", library_name(library)),
             Label::Library("") => f.write_str("(native code)"),

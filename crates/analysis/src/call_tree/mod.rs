@@ -5,14 +5,17 @@
 
 mod label;
 mod ran;
+mod source;
 mod spread;
 
 use rustc_hash::FxHashMap;
 
 use crate::location::Location;
 pub use label::Label;
-pub(crate) use label::library_name;
+pub(crate) use label::{REMOVED, library_name};
 pub use ran::{Ran, RanWeights};
+pub(crate) use source::Parts;
+pub use source::{Source, SourceIndex, SourceKind};
 pub use spread::Spread;
 
 /// Deeper frames than this are counted for the last one: a stack of a hostile trace may have any number.
@@ -106,12 +109,13 @@ impl TreeOptions {
 
     /// The way from the root to what a thread did on a stack: the frames and their modules, innermost first, and at their innermost end the class of the
     /// objects, or of the lock.
+    /// `instead`: what stands where the callers would, if they are not known.
     pub(crate) fn labels<'a>(
         &self,
         thread: Option<&'a str>,
         class: &'a str,
         frames: impl DoubleEndedIterator<Item = (Location<'a>, &'a str)>,
-        has_stack: bool,
+        instead: Option<Label<'a>>,
     ) -> Vec<Label<'a>> {
         let class = Label::Class(class);
         let innermost = Some(class).filter(|_| self.grouping != Grouping::Class);
@@ -121,11 +125,10 @@ impl TreeOptions {
             Grouping::Class => Some(class),
         };
         let frames = frames.map(|frame| Label::frame(frame, self.granularity));
-        let no_stack = Some(Label::NoStack).filter(|_| !has_stack);
         let mut labels: Vec<Label<'a>> = Vec::new();
         match self.direction {
-            Direction::TopDown => labels.extend(group.into_iter().chain(no_stack).chain(frames.rev()).chain(innermost)),
-            Direction::BottomUp => labels.extend(group.into_iter().chain(innermost).chain(frames).chain(no_stack)),
+            Direction::TopDown => labels.extend(group.into_iter().chain(instead).chain(frames.rev()).chain(innermost)),
+            Direction::BottomUp => labels.extend(group.into_iter().chain(innermost).chain(frames).chain(instead)),
         }
         // Frames of one method, class or package that follow each other are one.
         labels.dedup();
@@ -171,31 +174,6 @@ pub(crate) struct Path<'a> {
     pub(crate) ran: Vec<Option<Ran>>,
 }
 
-/// A source whose weight is exact and spread over paths by samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SourceIndex(pub(crate) u32);
-
-/// What is known of a source.
-#[derive(Clone, Copy, Debug)]
-pub struct Source {
-    /// Its weight.
-    pub weight: f64,
-    /// All of its samples.
-    pub whole: Spread,
-    /// The weight is exact; otherwise it is what the samples stand for.
-    pub is_exact: bool,
-}
-
-impl Source {
-    /// The standard error of what a part weighs, squared.
-    pub(crate) fn variance(&self, part: &Spread) -> f64 {
-        match self.is_exact {
-            true => self.weight.powi(2) * self.whole.variance_of_share(part),
-            false => part.variance,
-        }
-    }
-}
-
 /// Makes a tree of paths. `is_whole`: all paths of each source are there, so that the root is exact, and below it what is counted.
 pub(crate) fn build<'a>(
     paths: &[Path<'a>],
@@ -216,28 +194,19 @@ struct Sources<'s> {
     is_whole: bool,
 }
 
-/// The standard error of what paths weigh together, squared.
-fn variance<'p>(
-    shares: impl Iterator<Item = &'p (SourceIndex, Spread)>,
-    sources: &FxHashMap<SourceIndex, Source>,
-) -> f64 {
-    let mut parts: FxHashMap<SourceIndex, Spread> = FxHashMap::default();
-    for (source, spread) in shares {
-        parts.entry(*source).or_default().add(spread);
-    }
-    let known = parts.iter().filter_map(|(index, part)| Some((sources.get(index)?, part)));
-    known.map(|(source, part)| source.variance(part)).sum()
-}
-
 fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: &Sources<'_>) -> Node<'a> {
     let weight: f64 = paths.iter().map(|path| path.weight).sum();
     let count: f64 = paths.iter().map(|path| path.count).sum();
-    let is_exact = |share: &(SourceIndex, Spread)| whole.sources.get(&share.0).is_none_or(|source| source.is_exact);
-    let sampled = paths.iter().filter_map(|path| {
+    let kind = |index: &SourceIndex| whole.sources.get(index).map_or(SourceKind::Exact, |source| source.kind);
+    let mut parts = Parts::default();
+    for path in paths {
         let is_sampled = !whole.is_whole || depth > path.counted;
-        path.share.as_ref().filter(|share| is_sampled || !is_exact(share))
-    });
-    let variance = variance(sampled, whole.sources);
+        if let Some((source, spread)) = &path.share
+            && (is_sampled || kind(source) == SourceKind::Sampled)
+        {
+            parts.add(*source, spread, path.weight);
+        }
+    }
     let mut ran = RanWeights::default();
     if let Some(at) = depth.checked_sub(1) {
         for path in paths {
@@ -256,7 +225,9 @@ fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: 
     let (mut left_out, mut left_out_weight) = (0, 0.0);
     for (label, paths) in below {
         let weight: f64 = paths.iter().map(|path| path.weight).sum();
-        if weight >= whole.least {
+        if label == Label::Removed && weight <= 0.0 {
+            // It is there for the error of what is above.
+        } else if weight >= whole.least {
             children.push(node(Some(label), &paths, depth + 1, whole));
         } else {
             left_out += 1;
@@ -268,7 +239,7 @@ fn node<'a>(label: Option<Label<'a>>, paths: &[&Path<'a>], depth: usize, whole: 
         label,
         count: count.round() as u64,
         weight: weight.round() as u64,
-        error: error(variance).min(weight.round() as u64),
+        error: parts.error(|index| whole.sources.get(&index).copied()),
         own: own.round() as u64,
         ran,
         children,
@@ -336,7 +307,10 @@ mod tests {
         };
         let paths = [sample(&["a", "x"], 75), sample(&["a", "y"], 25), path(&["b"], 500.0)];
         let whole = Spread { samples: 100, weight: 100.0, variance: 100.0 };
-        let sources = FxHashMap::from_iter([(SourceIndex(0), Source { weight: 1000.0, whole, is_exact: true })]);
+        let sources = FxHashMap::from_iter([(
+            SourceIndex(0),
+            Source { weight: 1000.0, whole, kind: SourceKind::Exact, most_removed: 0.0 },
+        )]);
         let root = build(&paths, &sources, 0.0, true);
         assert_eq!((root.weight, root.error), (1500, 0));
         assert_eq!(build(&paths[..2], &sources, 0.0, false).error, 19);

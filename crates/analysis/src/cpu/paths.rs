@@ -5,7 +5,9 @@ use rustc_hash::FxHashMap;
 use super::report::CpuReport;
 use super::samples::CellKey;
 use super::subject::CpuSubject;
-use crate::call_tree::{self, Granularity, Grouping, Label, Node, Path, Ran, Source, SourceIndex, TreeOptions};
+use crate::call_tree::{
+    self, Granularity, Grouping, Label, Node, Path, Ran, Source, SourceIndex, SourceKind, TreeOptions,
+};
 use crate::weighted::{WeightedStack, known};
 
 /// All samples are spread over the tree together.
@@ -17,7 +19,10 @@ impl CpuReport {
     /// those that carried them.
     pub fn tree(&self, options: &TreeOptions, carriers: bool) -> Node<'_> {
         let whole = self.whole().spread();
-        let sources = FxHashMap::from_iter([(ALL, Source { weight: whole.weight, whole, is_exact: true })]);
+        let sources = FxHashMap::from_iter([(
+            ALL,
+            Source { weight: whole.weight, whole, kind: SourceKind::Exact, most_removed: 0.0 },
+        )]);
         let path = |(key, weight): &(CellKey, super::samples::Weight)| {
             let thread = key.virtual_thread.filter(|_| !carriers).unwrap_or(key.thread);
             let group = match options.grouping {

@@ -49,7 +49,7 @@ impl LockReport {
                 continue;
             }
             let thread = Some(self.threads.name(key.waiter, false).name);
-            let labels = options.labels(thread, class, frames(), !sites.is_empty());
+            let labels = options.labels(thread, class, frames(), sites.is_empty().then_some(Label::NoStack));
             paths.push(Path {
                 labels,
                 count: waits.count as f64,

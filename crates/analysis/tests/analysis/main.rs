@@ -11,6 +11,7 @@ mod locks;
 mod made;
 mod naive;
 mod over_time;
+mod removed;
 mod safepoints;
 mod sampled;
 mod small_dump;

@@ -265,7 +265,7 @@ fn sample(at: u64, stack: u64, objects: u64) -> Element<'static> {
         samples: objects,
         instances: objects,
         bytes: objects * 100,
-        error: 100,
+        error: objects * 100,
         time: time(at),
     })
 }

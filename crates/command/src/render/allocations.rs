@@ -386,6 +386,8 @@ pub(crate) fn subject(subject: &Subject<'_>) -> Value {
             "method": at.map(|(class, name)| json!({ "class": class, "method": names::jvm_method_name(name) })),
         }),
         Subject::Module(name) => json!({ "module": name }),
+        Subject::Removed(None) => json!({ "removed_by_jit": true }),
+        Subject::Removed(Some(class)) => json!({ "class": class, "removed_by_jit": true }),
         Subject::Thread(None) => json!({ "thread": null }),
         Subject::Thread(Some(thread)) => json!({
             "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },
@@ -398,14 +400,14 @@ fn rounded_down(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 * 1000.0 / whole as f64).floor() / 10.0 }
 }
 
-/// What has to be known to read a table of lines, of which only some are shown; one sentence each.
-pub(crate) fn notes(all: &[Line<'_>], shown: usize, report: &AllocationReport) -> Vec<String> {
+/// What has to be known to read a table of lines; one sentence each.
+pub(crate) fn notes(all: &[Line<'_>], report: &AllocationReport) -> Vec<String> {
     let mut notes = Vec::new();
     let bytes = |line: &Line<'_>| line.row.totals.total_bytes();
     let whole: u64 = all.iter().map(bytes).fold(0, u64::saturating_add);
     let outside = outside_jdk(all);
     let rest = match (outside < whole, report.has_stacks(), report.has_samples()) {
-        (true, true, true) => "; the rest has no such frame or no samples",
+        (true, true, true) => "; the rest has no such frame or no samples, or the JIT removed it",
         (true, true, false) => "; the rest has no such frame",
         _ => "",
     };
@@ -420,14 +422,10 @@ pub(crate) fn notes(all: &[Line<'_>], shown: usize, report: &AllocationReport) -
     if !report.has_stacks() {
         notes.push(no_stacks(report));
     }
-    let is_removed = |line: &&Line<'_>| {
-        let totals = &line.row.totals;
-        line.row.error.is_some() && totals.removed_bytes().is_some_and(|removed| removed > totals.total_bytes() / 2)
-    };
-    if all[..shown].iter().any(|line| is_removed(&line)) {
+    if all.iter().any(|line| matches!(line.row.subject, Subject::Removed(_))) {
         notes.push(
-            "the JIT removed more than half of what some of these lines executed; for those lines, callers are estimated \
-             from the objects that the JIT kept"
+            "the JIT removed more objects than the sampling error explains; their callers are unknown, and lines with an \
+             error show what was allocated, not what was executed"
                 .to_owned(),
         );
     }

@@ -1,7 +1,7 @@
 //! Allocations: stacks, classes, threads, and when.
 
 use analysis::allocations::{AllocationReport, Entry, Naming, OverTime};
-use analysis::call_tree::{Source, SourceIndex};
+use analysis::call_tree::{Label, Source, SourceIndex, SourceKind};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use trace::time::Time;
@@ -69,6 +69,7 @@ impl Pieces {
 
     fn add_all(&mut self, reports: &[&AllocationReport], naming: &Naming, slices: usize, cut: f64, names: &mut Names) {
         let no_stack = names.other("(no stack)");
+        let removed = names.label(&Label::Removed);
         let site_names: Vec<_> = reports.iter().map(|report| report.site_names(naming)).collect();
         let mut known: FxHashMap<(usize, usize), FrameIndex> = FxHashMap::default();
         let mut frame = |names: &mut Names, trace: usize, at: usize| {
@@ -77,8 +78,9 @@ impl Pieces {
         let mut nodes = Vec::new();
         for (trace, (report, site_names)) in reports.iter().zip(&site_names).enumerate() {
             for entry in report.entries(site_names, 0) {
+                let callers = entry.is_removed.then_some(removed).into_iter();
                 let mut frames: Vec<FrameIndex> =
-                    entry.frames.iter().rev().map(|&at| frame(names, trace, at)).collect();
+                    callers.chain(entry.frames.iter().rev().map(|&at| frame(names, trace, at))).collect();
                 if frames.is_empty() {
                     frames.push(no_stack);
                 }
@@ -96,7 +98,10 @@ impl Pieces {
                     is_folded: node != full,
                     class: names.number(Some(entry.class)),
                     thread: names.number(entry.thread.map(|thread| thread.name)),
-                    named: entry.named.map(|at| frame(names, trace, at)),
+                    named: match entry.is_removed {
+                        true => Some(removed),
+                        false => entry.named.map(|at| frame(names, trace, at)),
+                    },
                     innermost: entry.frames.first().map(|&at| frame(names, trace, at)),
                     source: entry.share.map(|(source, _)| {
                         let new = self.sources.len();
@@ -114,8 +119,21 @@ impl Pieces {
             self.sources.into_iter().map(|(source, at)| (at, source)).collect();
         by_number.sort_unstable_by_key(|&(number, _)| number);
         let sources = by_number.into_iter().filter_map(|(_, (trace, source))| reports[trace].source(source)).map(
-            |Source { weight, is_exact, whole }| {
-                json!([number(weight), is_exact, whole.samples, number(whole.weight), number(whole.variance)])
+            |Source { weight, kind, whole, most_removed }| {
+                let kind = match kind {
+                    SourceKind::Sampled => 0,
+                    SourceKind::Exact => 1,
+                    SourceKind::Executed => 2,
+                    SourceKind::Kept => 3,
+                };
+                json!([
+                    number(weight),
+                    kind,
+                    whole.samples,
+                    number(whole.weight),
+                    number(whole.variance),
+                    number(most_removed)
+                ])
             },
         );
         json.insert("sources".to_owned(), sources.collect());

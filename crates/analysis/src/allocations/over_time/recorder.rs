@@ -229,7 +229,7 @@ impl Sum {
         let Some(track) = recorder.track(in_steps) else { return };
         let slices = self.exact.len();
         let changes = track.cell(part.index, slices);
-        let Some((sampled, whole)) = part.share.filter(|_| in_steps) else {
+        let Some(share) = part.share.filter(|_| in_steps) else {
             changes.for_each(|(at, change)| self.exact[at].add(change));
             self.before.add(recorder.before.get(&part.index).copied().unwrap_or_default());
             return;
@@ -242,14 +242,11 @@ impl Sum {
             sums
         };
         let (own, all) = (by_slice(recorder.shares.get(&key)), by_slice(recorder.sampled.get(&part.index)));
-        let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         for (at, change) in changes {
-            let (bytes, objects) = match all[at].bytes > 0.0 {
-                true => (ratio(own[at].bytes, all[at].bytes), ratio(own[at].objects, all[at].objects)),
-                false => (ratio(sampled.bytes.weight, whole.bytes.weight), ratio(sampled.instances, whole.instances)),
-            };
-            let Amount { objects: all_objects, bytes: all_bytes } = change.allocated;
-            self.estimated[at].add(Share { objects: all_objects as f64 * objects, bytes: all_bytes as f64 * bytes });
+            let Amount { objects, bytes } = change.allocated;
+            let numbers = |share: Share| [share.objects, share.bytes];
+            let [objects, bytes] = share.of_slice([objects as f64, bytes as f64], numbers(own[at]), numbers(all[at]));
+            self.estimated[at].add(Share { objects, bytes });
         }
     }
 

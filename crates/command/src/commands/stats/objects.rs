@@ -152,7 +152,7 @@ impl<'a> Objects<'a> {
         writeln!(out, "{}", "Where, in your code:".bold())?;
         allocations::code_table(shown, by, whole, report).write(out)?;
         write_left_out(lines.len() - shown.len(), out)?;
-        for sentence in allocations::notes(&lines, shown.len(), report) {
+        for sentence in allocations::notes(&lines, report) {
             out.write_sentence(2, &sentence)?;
         }
         Ok(())

@@ -4,7 +4,7 @@
 /** @typedef {{
  *   node: number[], class: number[], thread: number[], named: number[], innermost: number[], source: number[],
  *   values: number[][], known?: number[][], changes: Changes, nodes: {parent: number[], frame: number[]},
- *   sources: [number, boolean, number, number, number][], cut: number
+ *   sources: [number, number, number, number, number, number|null][], cut: number
  * }} Cells */
 /** @typedef {{begin: number, end: number, bytes: number, live: number|null, used: number|null, collections: number|null, pauses: number|null}} Slice */
 /** @typedef {Cells & {has_stacks: boolean, is_counted: boolean, is_sampled: boolean, knows_live: boolean, slices: Slice[]}} Allocations */

@@ -74,22 +74,49 @@ function varianceOfShare(whole, part) {
   return Math.max(ofRatio, (likely * (1 - likely)) / (samples + 3));
 }
 
-/** How far the sum of some pieces may be off, with a confidence of 95 %. @param {Cells} cells @param {number[]} group @param {number} sum */
+/** How samples know a source: they are all that is known; it is exact; the JIT may have removed some, or it has. */
+const [SAMPLED, EXACT, , KEPT] = [0, 1, 2, 3];
+
+/** How far the sum of some pieces may be off, with a confidence of 95 %: as the command's tables have it. @param {Cells} cells @param {number[]} group @param {number} sum */
 export function errorOf(cells, group, sum) {
-  /** @type {Map<number, number[]>} */
+  /** Samples, what they stand for, its variance; and what is shown. @type {Map<number, number[]>} */
   const parts = new Map();
   for (const cell of group) {
     if (cells.source[cell] < 0 || !cells.known) continue;
-    const part = parts.get(cells.source[cell]) ?? [0, 0, 0];
-    cells.known.forEach((column, at) => (part[at] += column[cell]));
+    const part = parts.get(cells.source[cell]) ?? [0, 0, 0, 0];
+    [...cells.known, cells.values[0]].forEach((column, at) => (part[at] += column[cell]));
     parts.set(cells.source[cell], part);
   }
-  let variance = 0;
+  const own = { variance: 0, few: 0, moved: 0 };
+  const ofShares = { variance: 0, few: 0, moved: 0 };
+  let elsewhere = 0;
   for (const [source, part] of parts) {
-    const [weight, isExact, ...whole] = cells.sources[source];
-    variance += isExact ? weight ** 2 * varianceOfShare(whole, part) : part[2];
+    const [weight, kind, samples, sampled, variance, most] = cells.sources[source];
+    const whole = [samples, sampled, variance];
+    if (kind === SAMPLED || kind === EXACT) {
+      const added = kind === SAMPLED ? part[2] : weight ** 2 * varianceOfShare(whole, part);
+      own.variance += added;
+      ofShares.variance += added;
+      continue;
+    }
+    elsewhere += weight - part[3];
+    own.moved += part[3] - part[1];
+    // What was removed has a negative variance: with it the part is what other callers are not.
+    const callers = part[2] >= 0 ? part : [samples - part[0], Math.max(0, weight - part[1]), -part[2]];
+    if (callers[2] <= variance * 1e-9) continue;
+    const few = (3 * variance) / Math.max(1, samples);
+    own.variance += 1.21 * callers[2];
+    own.few = Math.max(own.few, few);
+    if (kind === KEPT) {
+      ofShares.variance += 1.21 * callers[2];
+      ofShares.few = Math.max(ofShares.few, few);
+    } else {
+      ofShares.variance += weight ** 2 * varianceOfShare(whole, callers);
+      ofShares.moved = Math.max(ofShares.moved, callers[1] > 0 ? ((most ?? Infinity) * callers[1]) / sampled : 0);
+    }
   }
-  return Math.min(2 * Math.sqrt(variance), sum);
+  const errors = [own, ofShares].map(({ variance, few, moved }) => 2 * Math.sqrt(variance + few) + Math.abs(moved));
+  return Math.min(...errors, Math.max(sum, elsewhere));
 }
 
 /** What a piece counts for in a table. @param {Cells} cells @param {string} by @returns {(cell: number) => string} */
@@ -110,12 +137,14 @@ export function groups(cells, values, by) {
   const groups = new Map();
   const textOf = subject(cells, by);
   for (let cell = 0; cell < values.length; cell++) {
-    if (values[cell] === 0) continue;
+    // What was removed makes rows exact that have all of a site.
+    if (values[cell] === 0 && !((cells.known?.[2][cell] ?? 0) < 0)) continue;
     const key = textOf(cell);
     const group = groups.get(key);
     if (group) group.push(cell);
     else groups.set(key, [cell]);
   }
+  for (const [key, group] of groups) if (group.every((cell) => values[cell] === 0)) groups.delete(key);
   return groups;
 }
 
