@@ -172,6 +172,9 @@ impl AllocationReport {
         });
         for ((line, class, at), group) in by_class {
             let bytes = self.breakdown.finish(group).0.total_bytes();
+            if bytes == 0 && matches!(line, Subject::Removed(_)) {
+                continue;
+            }
             inside.entry(line).or_default().push(Inside { class, at, bytes });
         }
         let lines = self.breakdown.group(parts(), |part| self.subject(by, names, part)).into_iter();
