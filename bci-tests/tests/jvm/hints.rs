@@ -12,7 +12,9 @@ use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
 /// Options of `martini run`, and the commands that show what they record.
-const ENGINES: [(&str, (&[&str], &[&str])); 13] = [
+type Engine = (&'static [&'static str], &'static [&'static str]);
+
+const ENGINES: [(&str, Engine); 13] = [
     ("counts", (&[], &["stats"])),
     ("live", (&["--live"], &["stats"])),
     ("events", (&["--heap", "events"], &["stats"])),
@@ -38,7 +40,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.jdks(..).each_and(&ENGINES, each_hint_shows_what_was_recorded);
 }
 
-fn each_hint_shows_what_was_recorded(jdk: &Jdk, (options, shown): (&[&str], &[&str])) {
+fn each_hint_shows_what_was_recorded(jdk: &Jdk, (options, shown): Engine) {
     let dir = Workdir::new();
     // Another recording of this name has left them.
     for number in 1..4 {
