@@ -16,25 +16,6 @@ const KEPT: &[(u32, u32, &[&str])] = &[
     (11, 25, &["string_builder", "string_buffer"]),
     (11, 11, &["object_in_object", "inner_class", "bound_reference", "composed_functions"]),
     (17, 17, &["array_of_arrays"]),
-    // JDK-8307462.
-    (
-        22,
-        25,
-        &[
-            "capturing_lambda",
-            "two_captures",
-            "lambda_passed_on",
-            "nested_lambdas",
-            "for_each_lambda",
-            "bound_reference",
-            "serializable_lambda",
-            "composed_functions",
-            "optional_chain",
-            "handle_of_constructor",
-            "handle_guarded",
-            "reflected_constructor",
-        ],
-    ),
 ];
 /// Pipelines of streams: whether they are inlined as a whole depends on what was compiled when, without the agent too.
 const BY_CHANCE: &[&str] = &["int_stream", "stream_of_list", "stream_to_list", "gatherer", "string_builder_numbers"];

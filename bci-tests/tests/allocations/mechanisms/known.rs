@@ -38,6 +38,14 @@ pub(super) const KNOWN: &[Known] = &[
     unused("NewArrays.notEscaping", 900.0..=1050.0),
     by_the_vm("Clones.methodHandles", 0.0..=10.0, "a method handle calls the native without naming it"),
     Known {
+        jdks: 22..=99,
+        ..by_the_vm(
+            "Natives.enclosingMethods",
+            84.0..=87.0,
+            "the VM makes an array and strings; its event is not asked for",
+        )
+    },
+    Known {
         heap: Heap::Events,
         jdks: 11..=16,
         is_small: true,

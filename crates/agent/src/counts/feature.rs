@@ -36,6 +36,10 @@ use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature, RewriteRequest, Rewriter};
 use agent_core::instrument::retransform::{has_site, names_one};
 
+/// From this release on the event for what the VM makes keeps C2 from replacing `Unsafe.allocateInstance` (JDK-8307462): each lambda that
+/// captures would be made, by the VM. What the event would show is a few bytes for each member that reflection lists.
+const FIRST_WITHOUT_VM_OBJECTS: u32 = 22;
+
 /// The feature.
 pub(crate) struct Counts {
     pub(super) core: &'static Core,
@@ -204,6 +208,9 @@ impl Feature for Counts {
         self.core.jvm.env.enable_event(JVMTI_EVENT_CLASS_LOAD).map_err(|e| e.to_string())?;
         if let Err(error) = native_code::begin(self.core.jvm.env) {
             self.core.count_failure("objects of native code", error);
+        }
+        if self.core.jvm.java >= FIRST_WITHOUT_VM_OBJECTS {
+            return Ok(());
         }
         objects.enable_event(JVMTI_EVENT_VM_OBJECT_ALLOC).map_err(|e| e.to_string())
     }
