@@ -22,9 +22,11 @@ fn the_json_has_each_node_in_front_of_those_below_it() {
         (&"root".into(), &113_066_400.into(), &0.into())
     );
     let names = names(&all);
-    let expected = ["0 all", "1 java.lang.Thread.run", "2 demo.Worker.run", "3 demo.Cell"];
+    let expected = ["0 all", "1 java.lang.Thread.run", "2 demo.Worker.run", "3 java.lang.StringBuilder.append"];
     assert_eq!(names[..4], expected);
     assert!(names.contains(&"1 (no stack)".to_owned()), "{names:?}");
+    let removed = all.iter().find(|node| node["kind"] == "removed").expect("much of what a line makes was removed");
+    assert!(removed["error"].as_u64().unwrap() > 0 && removed["depth"] == 1, "{removed}");
     // A node weighs what is below it and what ends in it.
     for (at, node) in all.iter().enumerate() {
         let depth = node["depth"].as_u64().unwrap();
@@ -94,7 +96,8 @@ fn folded_stacks_weigh_what_the_tree_does() {
         assert!(weights.sum::<u64>().abs_diff(root) <= 10, "{out}");
     }
     let out = run(&["tree", "--folded", "--frames", "method", &trace("callers.trcxml")]).out;
-    assert!(out.contains("java.lang.Thread.run;demo.Worker.run;demo.Cell 48000000\n"), "{out}");
+    assert!(out.contains("java.lang.Thread.run;demo.Worker.run;demo.Cell 19922944\n"), "{out}");
+    assert!(out.contains("(removed by the JIT, caller unknown);demo.Worker.run;demo.Cell 28077056\n"), "{out}");
 }
 
 #[test]
