@@ -57,10 +57,10 @@ pub(crate) enum Archive {
 impl Archive {
     /// Of `java` with these arguments, in this process's environment.
     pub(crate) fn of(arguments: &[OsString]) -> Archive {
-        let end = end_of_options(arguments);
+        let (options, end) = options(arguments);
         let mut words: Vec<String> =
             VARIABLES.iter().filter_map(std::env::var_os).flat_map(|text| split(&text)).collect();
-        for argument in &arguments[..end] {
+        for argument in options {
             match argument.as_bytes().strip_prefix(b"@") {
                 Some(file) => words.extend(in_file(OsStr::from_bytes(file))),
                 None => words.push(argument.to_string_lossy().into_owned()),
@@ -84,19 +84,21 @@ impl Archive {
     }
 }
 
-/// How many words stand in front of the program's name.
-fn end_of_options(arguments: &[OsString]) -> usize {
-    let mut at = 0;
+/// The options of the JVM, without the values of those that take one as a word of its own, and how many words stand in front of the
+/// program's name.
+fn options(arguments: &[OsString]) -> (Vec<&OsString>, usize) {
+    let (mut options, mut at) = (Vec::new(), 0);
     while let Some(word) = arguments.get(at) {
-        let word = word.as_bytes();
+        let bytes = word.as_bytes();
         let is_program =
-            matches!(word, b"-jar" | b"-m" | b"--module") || !word.starts_with(b"-") && !word.starts_with(b"@");
+            matches!(bytes, b"-jar" | b"-m" | b"--module") || !bytes.starts_with(b"-") && !bytes.starts_with(b"@");
         if is_program {
-            return at;
+            return (options, at);
         }
-        at += if WITH_VALUE.iter().any(|option| option.as_bytes() == word) { 2 } else { 1 };
+        options.push(word);
+        at += if WITH_VALUE.iter().any(|option| option.as_bytes() == bytes) { 2 } else { 1 };
     }
-    arguments.len()
+    (options, arguments.len())
 }
 
 fn split(text: &OsStr) -> Vec<String> {
