@@ -197,7 +197,8 @@ impl Instrumentation {
         }
         // SAFETY: by the caller's promise.
         let guard = |class: &ClassFile<'_>, has_hooks| unsafe {
-            self.guard(class, jni, finder).and_then(|guarded| self.core.rewriting.note_further(guarded, has_hooks))
+            self.guard(class, jni, finder)
+                .and_then(|guarded| self.core.rewriting.note_further(class.name(), guarded, has_hooks))
         };
         let guarded = match &rewritten {
             None => guard(class, false),

@@ -349,7 +349,7 @@ impl Rewriter for Counts {
         let rewritten = classfile::rewrite_class(class, &mut hooks);
         let uncounted = hooks.end();
         (0..uncounted).for_each(|_| self.core.rewriting.refuse("site: there are too many"));
-        self.core.rewriting.note(rewritten)
+        self.core.rewriting.note(class.name(), rewritten)
     }
 
     fn helper(&self) -> Option<&'static Helper> {

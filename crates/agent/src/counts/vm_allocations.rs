@@ -178,6 +178,10 @@ impl VmAllocations {
     ) -> jvmti::Result<()> {
         let (core, jni) = (here.core, here.jni);
         let Some(objects) = self.classes.get() else { return Ok(()) };
+        // JDK 11 has `Unsafe.allocateInstance` call `AllocObject`.
+        if kind == Kind::Object && is_counted_above(core, jni, &mut here.state.natives)? {
+            return Ok(());
+        }
         // None on a thread that runs no Java code.
         let method = allocating_method(core, jni, &mut here.state.allocating_methods)?;
         let location = method.map(|method| method.location);

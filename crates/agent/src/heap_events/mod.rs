@@ -114,7 +114,9 @@ impl Rewriter for HeapEvents {
             (true, false) => &EARLY,
             (false, _) => &ESCAPE,
         };
-        self.core.rewriting.note(classfile::rewrite_class(class, &mut HeapHooks::new(request.name, hooks)))
+        self.core
+            .rewriting
+            .note(class.name(), classfile::rewrite_class(class, &mut HeapHooks::new(request.name, hooks)))
     }
 
     fn helper(&self) -> Option<&'static Helper> {

@@ -91,7 +91,7 @@ impl WaitHooks {
 impl Rewriter for WaitHooks {
     unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
         let hooked = self.of_class(request.name)?;
-        self.core.rewriting.note(classfile::rewrite_class(class, &mut WaitCalls { hooked, begin: None }))
+        self.core.rewriting.note(class.name(), classfile::rewrite_class(class, &mut WaitCalls { hooked, begin: None }))
     }
 
     fn helper(&self) -> Option<&'static Helper> {
