@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use bci_tests::jdk::Jdk;
+use serde_json::{Value, json};
+
+use crate::alternate::Outcome;
 use crate::built::{self, Built};
 use crate::variant::Variant;
 
@@ -17,6 +21,20 @@ pub(crate) struct Candidate<'a> {
     pub(crate) name: String,
     pub(crate) variant: &'a Variant,
     pub(crate) built: &'a Built,
+}
+
+/// What all candidates did on a JDK, each run as `run` says.
+pub(crate) fn to_json<T>(
+    jdk: &Jdk,
+    candidates: &[Candidate<'_>],
+    outcomes: &[Outcome<T>],
+    run: fn(&T) -> Value,
+) -> Value {
+    let variants = candidates.iter().zip(outcomes).map(|(candidate, outcome)| {
+        let runs: Vec<Value> = outcome.runs.iter().map(run).collect();
+        json!({ "variant": candidate.name, "runs": runs, "failed": outcome.failure })
+    });
+    json!({ "jdk": { "build": jdk.build, "vendor": jdk.vendor }, "variants": variants.collect::<Vec<_>>() })
 }
 
 impl Builds {

@@ -20,7 +20,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use crate::alternate::{Outcome, all_ran};
-use crate::builds::{Builds, Candidate};
+use crate::builds::{Builds, Candidate, to_json};
 use crate::built;
 use crate::figures::Spread;
 use crate::jars::Jars;
@@ -95,7 +95,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         match request.form() {
             Form::Text => println!("{head}\n{}", table(&candidates, &outcomes)?.text()),
             Form::Markdown => println!("{head}\n{}", table(&candidates, &outcomes)?.markdown()),
-            Form::Json => everything.push(to_json(jdk, &candidates, &outcomes)),
+            Form::Json => everything.push(to_json(jdk, &candidates, &outcomes, run_to_json)),
         }
     }
     if request.form() == Form::Json {
@@ -352,16 +352,9 @@ fn table(candidates: &[Candidate<'_>], outcomes: &[Outcome<Taken>]) -> Result<Ta
     Ok(table)
 }
 
-fn to_json(jdk: &Jdk, candidates: &[Candidate<'_>], outcomes: &[Outcome<Taken>]) -> Value {
-    let run = |taken: &Taken| {
-        let Taken { seconds, requests, used: Sums { cpu, slices, agent } } = taken;
-        json!({ "seconds": seconds, "requests": requests, "cpu_s": cpu, "switches": slices, "agent_cpu_s": agent })
-    };
-    let variants = candidates.iter().zip(outcomes).map(|(candidate, outcome)| {
-        let runs: Vec<Value> = outcome.runs.iter().map(run).collect();
-        json!({ "variant": candidate.name, "runs": runs, "failed": outcome.failure })
-    });
-    json!({ "jdk": { "build": jdk.build, "vendor": jdk.vendor }, "variants": variants.collect::<Vec<_>>() })
+fn run_to_json(taken: &Taken) -> Value {
+    let Taken { seconds, requests, used: Sums { cpu, slices, agent } } = taken;
+    json!({ "seconds": seconds, "requests": requests, "cpu_s": cpu, "switches": slices, "agent_cpu_s": agent })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use bci_tests::jdk::{self, Jdk};
 use serde_json::{Value, json};
 
 use crate::alternate::{Outcome, all_ran, alternate};
-use crate::builds::{Builds, Candidate};
+use crate::builds::{Builds, Candidate, to_json};
 use crate::figures::Spread;
 use crate::machine::Machine;
 use crate::peers::Peers;
@@ -51,7 +51,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         match request.form() {
             Form::Text => println!("{head}\n{}", table(&candidates, &outcomes)?.text()),
             Form::Markdown => println!("{head}\n{}", table(&candidates, &outcomes)?.markdown()),
-            Form::Json => everything.push(to_json(jdk, &candidates, &outcomes)),
+            Form::Json => everything.push(to_json(jdk, &candidates, &outcomes, run_to_json)),
         }
     }
     if request.form() == Form::Json {
@@ -95,13 +95,8 @@ fn table(candidates: &[Candidate<'_>], outcomes: &[Outcome<Taken>]) -> Result<Ta
     Ok(table)
 }
 
-fn to_json(jdk: &Jdk, candidates: &[Candidate<'_>], outcomes: &[Outcome<Taken>]) -> Value {
-    let run = |taken: &Taken| json!({ "wall_ms": taken.wall, "cpu_ms": taken.cpu });
-    let variants = candidates.iter().zip(outcomes).map(|(candidate, outcome)| {
-        let runs: Vec<Value> = outcome.runs.iter().map(run).collect();
-        json!({ "variant": candidate.name, "runs": runs, "failed": outcome.failure })
-    });
-    json!({ "jdk": { "build": jdk.build, "vendor": jdk.vendor }, "variants": variants.collect::<Vec<_>>() })
+fn run_to_json(taken: &Taken) -> Value {
+    json!({ "wall_ms": taken.wall, "cpu_ms": taken.cpu })
 }
 
 #[cfg(test)]

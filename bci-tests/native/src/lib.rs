@@ -1,4 +1,4 @@
-//! Native methods of `natives.Main`: each way of JNI to make an object.
+//! Native methods of test programs: of `natives.Main` each way of JNI to make an object, of `endings.Main` the ways to end a process.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,29 @@ pub unsafe extern "system" fn Java_natives_Main_array(
             6 => jni!(env, NewFloatArray, length),
             7 => jni!(env, NewDoubleArray, length),
             _ => jni!(env, NewObjectArray, length, class, std::ptr::null_mut()),
+        }
+    }
+}
+
+/// `static native void nativeEnd(int way)` of `endings.Main`
+///
+/// # Safety
+/// Called by the VM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_endings_Main_nativeEnd(_: *mut JNIEnv, _: jclass, way: jint) {
+    // SAFETY: functions of the C library; the forked process calls nothing but `exit`.
+    unsafe {
+        match way {
+            0 => libc::exit(5),
+            1 => libc::_exit(6),
+            2 => libc::abort(),
+            _ => {
+                let child = libc::fork();
+                if child == 0 {
+                    libc::exit(0);
+                }
+                libc::waitpid(child, std::ptr::null_mut(), 0);
+            }
         }
     }
 }

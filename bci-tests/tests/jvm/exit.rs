@@ -43,37 +43,15 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_stack_overflows);
 }
 
-/// What native code does: `exit`, `_exit`, `abort`, or `exit` in a process that it forks.
-const LIBRARY: &str = "
-    #include <stdlib.h>
-    #include <sys/wait.h>
-    #include <unistd.h>
-    void Java_endings_Main_nativeEnd(void *jni, void *class, int way) {
-        int status;
-        switch (way) {
-            case 0: exit(5);
-            case 1: _exit(6);
-            case 2: abort();
-            default: {
-                pid_t child = fork();
-                if (child == 0) exit(0);
-                waitpid(child, &status, 0);
-            }
-        }
-    }
-";
+// What native code does: `exit`, `_exit`, `abort`, or `exit` in a process that it forks.
 const EXITS: &str = "0";
 const AT_ONCE: &str = "1";
 const ABORTS: &str = "2";
 const FORKS: &str = "3";
 
 /// A flag of the JVM that names the library.
-fn library(folder: &Path) -> String {
-    let (source, library) = (folder.join("ends.c"), folder.join("libends.so"));
-    fs::write(&source, LIBRARY).expect("the folder is ours");
-    // The linker that Rust needs, too.
-    process::run(Command::new("cc").args(["-shared", "-fPIC", "-w", "-o"]).arg(&library).arg(&source)).success();
-    format!("-Dlibrary={}", library.display())
+fn library() -> String {
+    format!("-Dlibrary={}", native_code::library(&martini::profile_folder()).display())
 }
 
 fn program<'a>(jdk: &'a Jdk, end: &str) -> Profiled<'a> {
@@ -92,8 +70,7 @@ fn ends_as_without(jdk: &Jdk, end: &str) -> usize {
 
 /// `exit` in native code sends no VMDeath, and the trace has its end.
 fn native_code_exits(jdk: &Jdk, end: &str) {
-    let folder = Workdir::new();
-    let library = library(folder.path());
+    let library = library();
     let run = |heap| {
         let program = Profiled::on(jdk).heap(heap).any_status().flags(&[&library]).main("endings.Main");
         program.args(&[end, EXITS])
@@ -112,8 +89,7 @@ fn native_code_exits(jdk: &Jdk, end: &str) {
 
 /// The child has what the JVM has registered for its exit, and leaves the trace alone.
 fn a_process_that_native_code_forks_exits(jdk: &Jdk) {
-    let folder = Workdir::new();
-    let program = program(jdk, "native").flags(&[library(folder.path())]).args(&[FORKS]);
+    let program = program(jdk, "native").flags(&[library()]).args(&[FORKS]);
     let ran = program.run_and_read::<Recorded>();
     assert_eq!((ran.status().code(), ran.out().as_str()), (Some(0), "1000 cells ä\nwent on\n"));
     assert_eq!(ran.trace.of_class(CELL).count(), 1000);
@@ -121,7 +97,7 @@ fn a_process_that_native_code_forks_exits(jdk: &Jdk) {
 
 fn native_code_ends_the_process_at_once(jdk: &Jdk, way: &str) {
     let folder = Workdir::new();
-    let flags = [library(folder.path()), "-XX:-CreateCoredumpOnCrash".into()];
+    let flags = [library(), "-XX:-CreateCoredumpOnCrash".into()];
     let program = program(jdk, "native").flags(&flags).args(&[way]).in_folder(folder.path()).unfinished();
     let ran = program.run();
     assert!(!ran.status().success());
