@@ -32,15 +32,15 @@ impl RewritingCounts {
         self.refused.lock().entry(reason.to_owned()).or_default().number += 1;
     }
 
-    fn refuse_named(&self, reason: String, name: impl FnOnce() -> String) {
+    fn refuse_method(&self, reason: String, name: impl FnOnce() -> String) {
         let mut refused = self.refused.lock();
-        let Refused { number, names } = refused.entry(reason).or_default();
-        *number += 1;
-        if names.len() < NAMES {
+        let refused = refused.entry(reason).or_default();
+        refused.number += 1;
+        if refused.names.len() < NAMES {
             let name = name();
             // A class may be rewritten again and again.
-            if !names.contains(&name) {
-                names.push(name);
+            if !refused.names.contains(&name) {
+                refused.names.push(name);
             }
         }
     }
@@ -54,7 +54,7 @@ impl RewritingCounts {
     pub fn note_further(&self, class: &[u8], rewritten: Rewritten<'_>, is_counted: bool) -> Option<Vec<u8>> {
         for refused in &rewritten.refused {
             let name = || format!("{}.{}", class_name(&decode(class)), decode(refused.name));
-            self.refuse_named(format!("method: {}", refused.reason), name);
+            self.refuse_method(format!("method: {}", refused.reason), name);
         }
         if rewritten.bytes.is_some() && !is_counted {
             self.rewritten.fetch_add(1, Ordering::Relaxed);
@@ -69,10 +69,10 @@ impl RewritingCounts {
 
     /// What was left as it was: the reason, with the first names, and the number.
     pub fn refused(&self) -> Vec<(String, u64)> {
-        let said = |(reason, Refused { number, names }): (&String, &Refused)| match (names.join(", "), *number) {
-            (names, _) if names.is_empty() => (reason.clone(), *number),
-            (joined, number) if number > names.len() as u64 => (format!("{reason}: {joined} and others"), number),
-            (joined, number) => (format!("{reason}: {joined}"), number),
+        let said = |(reason, Refused { number, names }): (&String, &Refused)| {
+            let others = if *number > names.len() as u64 { " and others" } else { "" };
+            let named = if names.is_empty() { String::new() } else { format!(": {}{others}", names.join(", ")) };
+            (format!("{reason}{named}"), *number)
         };
         self.refused.lock().iter().map(said).collect()
     }
