@@ -3,7 +3,7 @@
 use bci_tests::counted::{Counted, Sampled};
 use bci_tests::jdk::Jdk;
 use bci_tests::profiled::{Heap, Profiled};
-use bci_tests::shares;
+use bci_tests::shares::{self, Share};
 use bci_tests::suite::Suite;
 
 /// Rounds of each of three threads.
@@ -62,12 +62,15 @@ fn have_shares_within_their_error(jdk: &Jdk) {
     }
 }
 
-/// Of three sites the JIT removes some, half and most of what it compiles: that is a row, and callers have what they allocated.
+/// Of three sites the JIT removes some, half and most of what it compiles: that is a row, and callers have what they allocated. A tenth
+/// may be within the error, and then has no row.
 fn have_what_was_allocated_where_the_jit_removes_much(jdk: &Jdk) {
     let shares = shares::removed(jdk, 10_000_000);
-    let removed = shares.iter().filter(|share| share.name.starts_with("(removed by the JIT"));
-    let removed: Vec<f64> = removed.map(|share| share.found).collect();
-    assert!(removed.len() == 3 && removed[1] > 0.3 && removed[2] > 0.6, "{shares:?}");
+    let removed = |class: &str| {
+        let of_class = |share: &&Share| share.name.starts_with("(removed by the JIT") && share.name.ends_with(class);
+        shares.iter().find(of_class).map_or(0.0, |share| share.found)
+    };
+    assert!(removed("OptionalLong") > 0.3 && removed("OptionalDouble") > 0.6, "{shares:?}");
     for share in &shares {
         assert!(share.off() < 3.0, "{share:?}");
     }

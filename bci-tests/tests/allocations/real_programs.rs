@@ -204,7 +204,8 @@ enum Claim {
     AtLeast,
 }
 
-/// A difference that is none: a thread of the VM's own that is there at VMInit uses up the buffer it has by then.
+/// A difference that is none: a thread of the VM's own that is there at VMInit uses up the buffer it has by then; and a thread that goes
+/// on may count so much between its account and its counters, which are read one after the other.
 const SLACK: u64 = 64 << 10;
 
 /// The share that need not be reported. `docs/accuracy.md` has it by program.
@@ -224,7 +225,8 @@ impl Claim {
         let missing = accounted.saturating_sub(reported);
         let excess = reported.saturating_sub(accounted);
         let share = |bytes: u64| bytes as f64 / accounted as f64;
-        (missing <= SLACK || share(missing) <= unseen) && (self == Self::AtLeast || share(excess) <= 0.001)
+        let is_seen = missing <= SLACK || share(missing) <= unseen;
+        is_seen && (self == Self::AtLeast || excess <= SLACK || share(excess) <= 0.001)
     }
 }
 
@@ -282,5 +284,9 @@ fn nearly_all_has_a_line_outside_the_jdk(program: Program, jdk: &Jdk) {
     let trace = &json["traces"][0];
     let bytes = |value: &Value| value.as_f64().expect("a number");
     let (named, all) = (bytes(&trace["outside_jdk_bytes"]), bytes(&trace["sum"]["total_bytes"]));
-    assert!(named >= 0.9 * all, "{named} of {all}");
+    // What the JIT removed has no caller that anybody knows.
+    let lines = trace["tables"]["line"].as_array().expect("a table");
+    let removed = lines.iter().filter(|line| line["removed_by_jit"] == true).map(|line| bytes(&line["total_bytes"]));
+    let removed: f64 = removed.sum();
+    assert!(named >= 0.9 * (all - removed), "{named} of {all}, {removed} removed");
 }

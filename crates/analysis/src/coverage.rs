@@ -81,6 +81,17 @@ pub enum WhyUnknown {
     UnknownThreads(u64),
 }
 
+/// What samples say of objects that nobody counted where sites are counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncounted {
+    /// Their bytes.
+    pub bytes: u64,
+    /// How far these may be off with a confidence of 95 %.
+    pub error: u64,
+    /// The class with most of them.
+    pub class: String,
+}
+
 /// How much of what the JVM accounts to its threads is in the trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
@@ -106,6 +117,8 @@ pub struct Coverage {
     pub why_unknown: Option<WhyUnknown>,
     /// How samples were scaled, if they are all that is known.
     pub calibration: Option<Calibration>,
+    /// What samples know of what is missing, if sites are counted.
+    pub uncounted: Option<Uncounted>,
     /// How many classes were loaded with code that counts, as the end of a trace says.
     pub classes: u64,
 }
@@ -268,17 +281,14 @@ mod tests {
         let worst = WorstThread { thread: "worker".to_owned(), seen: Millionths(900_000) };
         let expected = Coverage {
             is_counted: true,
-            is_late: false,
             reported: 39,
             accounted: 30,
             missing: 1,
             excess: 10,
             unknown_threads: 1,
-            unknown_bytes: 0,
             worst: Some(worst),
-            why_unknown: None,
-            calibration: None,
             classes: 7,
+            ..Coverage::default()
         };
         assert_eq!(coverage, expected);
     }

@@ -183,14 +183,16 @@ impl Registry {
     /// The current thread, which runs Java, is about to end.
     pub(super) fn remove(&mut self, tid: libc::pid_t) {
         if let Some(entry) = self.entries.remove(&tid) {
-            let clock = CpuClock::of(tid).nanos();
-            self.leave(entry, clock, true);
+            self.leave(entry, true, || CpuClock::of(tid).nanos());
         }
     }
 
-    fn leave(&mut self, mut entry: Entry, clock: Option<u64>, has_ended: bool) {
-        // Before its signals are counted.
+    /// `clock` reads the thread's CPU time, if it is still there.
+    fn leave(&mut self, mut entry: Entry, has_ended: bool, clock: impl FnOnce() -> Option<u64>) {
+        // The timer ends before its signals are counted, and before the clock is read: a thread that loses its processor in between
+        // may be charged for much, with signals for time that the clock did not have yet.
         let first = entry.timer.take().map(|(_, first)| first);
+        let clock = clock();
         let Some(task) = self.handled.tasks.get(entry.task) else { return };
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (intervals, unwritten) = (load(&task.intervals), load(&task.unwritten));
@@ -249,7 +251,7 @@ impl Registry {
         let gone: Vec<_> = self.entries.iter().filter(|(_, e)| e.scan < self.scans).map(|(&tid, _)| tid).collect();
         for tid in gone {
             if let Some(entry) = self.entries.remove(&tid) {
-                self.leave(entry, None, true);
+                self.leave(entry, true, || None);
             }
         }
     }
@@ -291,7 +293,7 @@ impl Registry {
             set_process_timer(0);
         }
         for (tid, entry) in std::mem::take(&mut self.entries) {
-            self.leave(entry, CpuClock::of(tid).nanos(), false);
+            self.leave(entry, false, || CpuClock::of(tid).nanos());
         }
     }
 }

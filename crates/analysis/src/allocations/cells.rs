@@ -21,6 +21,8 @@ pub(super) struct Cell {
     /// The innermost frame.
     pub(super) site: Option<SiteIndex>,
     pub(super) stack: Option<StackIndex>,
+    /// Sites are counted, and these objects are not: samples are all that is known of them.
+    pub(super) is_uncounted: bool,
 }
 
 /// The same in the ids of a document.
@@ -105,12 +107,18 @@ impl Cells {
         self.intern(Cell { thread: None, stack: None, ..cell })
     }
 
+    /// The cell of objects of a cell that nobody counted, on one stack and thread.
+    pub(super) fn uncounted(&mut self, cell: Cell) -> CellIndex {
+        self.intern(Cell { is_uncounted: true, ..cell })
+    }
+
     fn named(&mut self, ids: CellIds) -> Cell {
         Cell {
             class: self.symbols.class(ids.class),
             thread: ids.thread.map(|thread| self.symbols.thread(thread)),
             site: ids.method.map(|method| self.symbols.site(method, ids.line.and_then(line))),
             stack: ids.stack.map(|stack| self.stack(stack)),
+            is_uncounted: false,
         }
     }
 

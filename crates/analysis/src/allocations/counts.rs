@@ -9,6 +9,7 @@ use super::cells::{Cell, CellIds, CellIndex, Cells};
 use super::samples::{ByShare, Sampled, ShareKey};
 use super::totals::Amount;
 use crate::call_tree::Spread;
+use crate::symbols::ClassIndex;
 use crate::window::Position;
 
 /// What was counted at a site.
@@ -46,8 +47,8 @@ impl Site {
 pub(super) struct Estimates {
     /// In each cell where something was counted, with the square of their standard error.
     pub(super) cells: Vec<(CellIndex, u64, f64)>,
-    /// Where nothing was counted.
-    pub(super) unmatched: u64,
+    /// Cells where nothing was counted.
+    pub(super) unmatched: FxHashSet<CellIndex>,
 }
 
 /// The counts of one document.
@@ -100,6 +101,33 @@ impl Counts {
         samples.into_iter().map(|(key, sampled)| (ShareKey { cell: site(key), ..key }, sampled)).collect()
     }
 
+    /// Of samples at sites where nothing is counted, which part of each stands for objects that nobody counted: of some classes, such as
+    /// `Class`, the VM's own objects are counted without their site. Those explain samples, as far as more than chance is not left.
+    pub(super) fn uncounted(
+        &self,
+        unmatched: Vec<(ShareKey, Sampled)>,
+        cells: &Cells,
+    ) -> Vec<(ShareKey, Sampled, f64)> {
+        let mut classes: FxHashMap<ClassIndex, (Spread, u64)> = FxHashMap::default();
+        for (key, sampled) in &unmatched {
+            classes.entry(cells.cell(key.cell).class).or_default().0.add(&sampled.bytes);
+        }
+        for (cell, source, count) in self.iter() {
+            let cell = cells.cell(cell);
+            if cell.site.is_none() && source == Some(CountSource::Vm) && let Some(class) = classes.get_mut(&cell.class) {
+                class.1 = class.1.saturating_add(count.amount.bytes);
+            }
+        }
+        let rest = unmatched.into_iter().filter_map(|(key, sampled)| {
+            let &(spread, by_vm) = classes.get(&cells.cell(key.cell).class)?;
+            let rest = spread.weight - by_vm as f64;
+            let is_chance = by_vm > 0 && rest <= 2.0 * spread.variance.sqrt();
+            let part = rest / spread.weight;
+            (!is_chance && part > 0.0).then(|| (key, sampled.scaled(part), part))
+        });
+        rest.collect()
+    }
+
     /// What a sampler estimates by what it sampled in each cell; `None` if none ran.
     pub(super) fn estimates(&self, sampled: impl Iterator<Item = (CellIndex, Spread)>) -> Option<Estimates> {
         let mut cells: FxHashMap<CellIndex, Estimate> = FxHashMap::default();
@@ -125,7 +153,7 @@ impl Counts {
                 true if is_executed => estimates.cells.push((cell, sampled.max(by_vm), variance)),
                 // The VM counted all of it.
                 true => estimates.cells.push((cell, by_vm, 0.0)),
-                false => estimates.unmatched = estimates.unmatched.saturating_add(sampled),
+                false => _ = estimates.unmatched.insert(cell),
             }
         }
         Some(estimates)

@@ -344,13 +344,21 @@ impl AllocationStats {
             let key = ShareKey { cell: self.cells.of_site(own), stack: own.stack, thread: own.thread };
             samples.add(key, Position::Inside, &sampled);
         }
-        let [inside, outside] = [samples.inside, samples.outside].map(|samples| counts.by_site(samples, &self.cells));
+        let [mut inside, outside] = [samples.inside, samples.outside].map(|samples| counts.by_site(samples, &self.cells));
         if let Some(estimates) = counts.estimates(inside.iter().map(|(key, sampled)| (key.cell, sampled.bytes))) {
             for (cell, bytes, variance) in estimates.cells {
                 self.cells.totals_mut(cell).estimated(bytes, Some(variance));
             }
-            if estimates.unmatched > 0 {
-                self.facts.count("callers.unmatched", None, estimates.unmatched);
+            let unmatched = inside.extract_if(.., |(key, _)| estimates.unmatched.contains(&key.cell)).collect();
+            let mut bytes: u64 = 0;
+            for (key, sampled, part) in counts.uncounted(unmatched, &self.cells) {
+                let cell = self.cells.uncounted(key.of(self.cells.cell(key.cell)));
+                bytes = bytes.saturating_add(sampled.amount().bytes);
+                self.sources.add_uncounted(cell, &sampled);
+                self.recorder.iter_mut().for_each(|recorder| recorder.uncounted(&key, part, cell));
+            }
+            if bytes > 0 {
+                self.facts.count("callers.unmatched", None, bytes);
             }
         }
         add_all(&mut self.inside, inside);

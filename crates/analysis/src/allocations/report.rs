@@ -10,7 +10,7 @@ use super::intervals::{Borders, Intervals};
 use super::naming::{Naming, SiteNames};
 use super::over_time::Recorder;
 use super::totals::Living;
-use crate::coverage::{Coverage, WhyUnknown};
+use crate::coverage::{Coverage, Uncounted, WhyUnknown};
 use crate::facts::Facts;
 use crate::location::Location;
 use crate::symbols::ThreadIndex;
@@ -120,7 +120,8 @@ impl AllocationReport {
     /// How complete the trace is. `is_whole`: all of it was read.
     pub fn coverage(&self, is_whole: bool) -> Coverage {
         let calibration = self.is_sampled().then(|| self.breakdown.sources().calibration().clone());
-        let mut coverage = Coverage { is_counted: self.is_counted(), calibration, ..Coverage::default() };
+        let (is_counted, uncounted) = (self.is_counted(), self.uncounted());
+        let mut coverage = Coverage { is_counted, uncounted, calibration, ..Coverage::default() };
         if self.clock.is_window() {
             return Coverage { why_unknown: Some(WhyUnknown::Window), ..coverage };
         }
@@ -143,6 +144,17 @@ impl AllocationReport {
         }
         coverage.finish();
         coverage
+    }
+
+    /// What samples say of objects that nobody counted.
+    fn uncounted(&self) -> Option<Uncounted> {
+        let parts = || self.breakdown.parts(|_| true).filter(|part| part.cell.is_uncounted);
+        let by_class = self.breakdown.group(parts(), |part| self.cells().class(part.cell)).into_iter();
+        let by_class = by_class.map(|(class, group)| (self.breakdown.finish(group).0.total_bytes(), class));
+        let (_, class) = by_class.max()?;
+        let all = self.breakdown.group(parts(), |_| ()).remove(&())?;
+        let (totals, error) = self.breakdown.finish(all);
+        Some(Uncounted { bytes: totals.total_bytes(), error: error.unwrap_or_default(), class: class.to_owned() })
     }
 
     /// Names all stacks.

@@ -55,6 +55,8 @@ pub enum Subject<'a> {
     Module(Option<&'a str>),
     /// What the JIT removed where samples divide what sites execute, so that the caller is not known; of a class, in tables of sites.
     Removed(Option<&'a str>),
+    /// What nobody counted where sites are counted, as samples say; of a class, in tables of classes.
+    Uncounted(Option<&'a str>),
     /// A thread; `None` gathers the objects that were defined without one.
     Thread(Option<ThreadSubject<'a>>),
 }
@@ -74,6 +76,8 @@ impl fmt::Display for Subject<'_> {
             Subject::Line(None) | Subject::Method(None) | Subject::Module(None) => f.write_str("(no site)"),
             Subject::Removed(None) => f.write_str(REMOVED),
             Subject::Removed(Some(class)) => write!(f, "{class} {REMOVED}"),
+            Subject::Uncounted(None) => f.write_str(UNCOUNTED),
+            Subject::Uncounted(Some(class)) => write!(f, "{class} {UNCOUNTED}"),
             // Java allows it.
             Subject::Thread(Some(ThreadSubject { name: "", .. })) => f.write_str("(unnamed thread)"),
             Subject::Thread(Some(thread)) => f.write_str(thread.name),
@@ -81,6 +85,9 @@ impl fmt::Display for Subject<'_> {
         }
     }
 }
+
+/// What a row is called that would otherwise be exact.
+const UNCOUNTED: &str = "(not counted, estimated)";
 
 /// One row of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,6 +222,8 @@ impl AllocationReport {
         let site = || names.site(part.cell.site, part.cell.stack);
         let at = || site().map(|site| self.cells().location(site));
         match by {
+            By::Package if part.cell.is_uncounted => Subject::Uncounted(None),
+            By::Class if part.cell.is_uncounted => Subject::Uncounted(Some(class)),
             By::Package => Subject::Package(names::package(class)),
             By::Class => Subject::Class(class),
             By::Site if part.is_removed() => Subject::Removed(Some(class)),

@@ -7,6 +7,7 @@ use trace::model::AllocSample;
 use trace::time::Time;
 
 use super::cells::{Cell, CellIds, CellIndex};
+use super::totals::Amount;
 use crate::call_tree::Spread;
 use crate::stacks::StackIndex;
 use crate::symbols::ThreadIndex;
@@ -33,6 +34,17 @@ impl Sampled {
     pub(super) fn add(&mut self, other: &Sampled) {
         self.bytes.add(&other.bytes);
         self.instances += other.instances;
+    }
+
+    /// So many times as much in whole objects and bytes, which are known no better.
+    pub(super) fn scaled(self, scale: f64) -> Sampled {
+        let bytes = Spread { weight: (self.bytes.weight * scale).round(), ..self.bytes };
+        Sampled { bytes, instances: (self.instances * scale).round() }
+    }
+
+    /// The same in whole objects and bytes.
+    pub(super) fn amount(&self) -> Amount {
+        Amount { objects: self.instances.round() as u64, bytes: self.bytes.weight.round() as u64 }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Samples of objects where nothing is counted (`sampled=SIZE`): what they say is all that is known.
+//! Samples of objects that nothing counts: what they say is all that is known.
 //!
-//! The JVM's own accounts of its threads (`Thread::cooked_allocated_bytes` of HotSpot's `runtime/thread.inline.hpp`) are exact. So what the samples of a thread stand for is scaled to the account of that thread:
+//! Beside `heap=counts` these are of code that could not be rewritten, and of the VM itself. Without (`sampled=SIZE`) they are of everything:
+//! the JVM's own accounts of its threads (`Thread::cooked_allocated_bytes` of HotSpot's `runtime/thread.inline.hpp`) are exact. So what the samples of a thread stand for is scaled to the account of that thread:
 //! the thread's sum is exact then, and the samples say how it is spread. Threads of few samples are scaled together, to the sum of
 //! their accounts with those of threads without any sample: of a thousand threads with a sample or none each, those with one would
 //! otherwise have all that they made where it was, and the others nothing.
@@ -10,7 +11,6 @@ use trace::model::ThreadCount;
 
 use super::cells::{Cell, CellIndex, Cells};
 use super::samples::Sampled;
-use super::totals::Amount;
 use crate::call_tree::{Source, SourceIndex, SourceKind, Spread};
 use crate::coverage::Calibration;
 use crate::symbols::ThreadIndex;
@@ -19,6 +19,8 @@ use crate::symbols::ThreadIndex;
 const LEAST_SAMPLES: u64 = 100;
 /// The source of what threads without an account made.
 const UNACCOUNTED: SourceIndex = SourceIndex(u32::MAX);
+/// The source of what nobody counted where sites are counted.
+const UNCOUNTED: SourceIndex = SourceIndex(u32::MAX - 2);
 /// The source of what threads of few samples made.
 const TOGETHER: SourceIndex = SourceIndex(u32::MAX - 1);
 
@@ -26,6 +28,8 @@ const TOGETHER: SourceIndex = SourceIndex(u32::MAX - 1);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     cells: FxHashMap<CellIndex, Sampled>,
+    /// Where sites are counted, and these objects are not.
+    uncounted: FxHashMap<CellIndex, Sampled>,
     /// Of which source the samples of each thread are a part.
     source_of: FxHashMap<Option<ThreadIndex>, SourceIndex>,
     sources: FxHashMap<SourceIndex, Source>,
@@ -38,7 +42,7 @@ fn source_of(thread: ThreadIndex) -> SourceIndex {
 }
 
 impl Sources {
-    /// Whether there are none.
+    /// Whether there are none but of what is left over where sites are counted.
     pub(super) fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -58,8 +62,16 @@ impl Sources {
         self.cells.entry(cell).or_default().add(sampled);
     }
 
+    /// Adds samples of a cell that nobody counted, where sites are counted.
+    pub(super) fn add_uncounted(&mut self, cell: CellIndex, sampled: &Sampled) {
+        self.uncounted.entry(cell).or_default().add(sampled);
+    }
+
     /// What samples say of a cell, and of which source it is a part.
     pub(super) fn of(&self, index: CellIndex, cell: Cell) -> Option<(SourceIndex, Spread)> {
+        if cell.is_uncounted {
+            return Some((UNCOUNTED, self.uncounted.get(&index)?.bytes));
+        }
         let sampled = self.cells.get(&index)?;
         Some((*self.source_of.get(&cell.thread)?, sampled.bytes))
     }
@@ -124,10 +136,18 @@ impl Sources {
         }
         for (&index, sampled) in &self.cells {
             let scale = self.scale(cells.cell(index).thread);
-            let objects = (sampled.instances * scale).round() as u64;
-            let amount = Amount { objects, bytes: (sampled.bytes.weight * scale).round() as u64 };
-            cells.totals_mut(index).allocated.add(amount);
+            cells.totals_mut(index).allocated.add(sampled.amount().scaled(scale));
         }
+        let mut whole = Spread::default();
+        for (&index, sampled) in &self.uncounted {
+            let totals = cells.totals_mut(index);
+            totals.allocated.add(sampled.amount());
+            // The JIT removed none of it.
+            totals.estimated(sampled.amount().bytes, Some(sampled.bytes.variance));
+            whole.add(&sampled.bytes);
+        }
+        let uncounted = Source { weight: whole.weight, whole, kind: SourceKind::Sampled, most_removed: 0.0 };
+        self.sources.insert(UNCOUNTED, uncounted);
     }
 }
 

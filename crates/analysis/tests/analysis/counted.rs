@@ -113,8 +113,8 @@ struct Recount {
     classes: BTreeMap<String, Numbers>,
     sites: BTreeMap<(String, Option<i64>), Numbers>,
     by_vm: (u64, u64),
-    /// Bytes of samples where nothing was counted.
-    unmatched: u64,
+    /// Objects and bytes of samples where nothing was counted.
+    uncounted: BTreeMap<String, (u64, u64)>,
     /// Reported and accounted, thread by thread.
     accounts: Vec<(u64, Option<u64>)>,
 }
@@ -149,10 +149,28 @@ fn recount(steps: &[Step]) -> Recount {
             let [executed, of_vm, _] = cells.entry((CLASSES[class], line)).or_default();
             *if by_vm { of_vm } else { executed } += if by_vm { *bytes } else { 1 };
         }
-        for (&(class, line, ..), bytes) in &samples {
+        let mut unmatched: BTreeMap<&str, Vec<(Option<i64>, u64)>> = BTreeMap::new();
+        for (&(class, line, ..), &bytes) in &samples {
             match cells.get_mut(&(CLASSES[class], line)) {
                 Some([.., sampled]) => *sampled += bytes,
-                None => result.unmatched += bytes,
+                None => unmatched.entry(CLASSES[class]).or_default().push((line, bytes)),
+            }
+        }
+        for (name, samples) in unmatched {
+            // What the VM counted without a site explains samples.
+            let by_vm = cells.get(&(name, None)).map_or(0, |&[_, of_vm, _]| of_vm) as f64;
+            let all = samples.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
+            let error = samples.iter().map(|(_, bytes)| (*bytes as f64).powi(2)).sum::<f64>().sqrt();
+            if all <= by_vm || by_vm > 0.0 && all - by_vm <= 2.0 * error {
+                continue;
+            }
+            let part = (all - by_vm) / all;
+            for (line, bytes) in samples {
+                let (objects, bytes) = (part.round() as u64, (bytes as f64 * part).round() as u64);
+                let row = result.sites.entry((name.to_owned(), line)).or_default();
+                (row.0, row.1, row.4) = (row.0 + objects, row.1 + bytes, Some(row.4.unwrap_or(0) + bytes));
+                let row = result.uncounted.entry(name.to_owned()).or_default();
+                (row.0, row.1) = (row.0 + objects, row.1 + bytes);
             }
         }
         for ((name, line), [executed, of_vm, sampled]) in cells.into_iter().filter(|_| !samples.is_empty()) {
@@ -188,12 +206,19 @@ proptest! {
             assert_eq!((totals.average_age(), totals.generations()), (None, 0));
             (totals.total(), totals.total_bytes(), totals.live(), totals.live_bytes(), totals.estimated_bytes())
         };
-        let mut classes = BTreeMap::new();
+        let (mut classes, mut uncounted) = (BTreeMap::new(), BTreeMap::new());
         for row in report.rows(By::Class, |_| true) {
-            let Subject::Class(name) = row.subject else { panic!("a class row is about a class") };
-            classes.insert(name.to_owned(), numbers(&row.totals));
+            match row.subject {
+                Subject::Class(name) => _ = classes.insert(name.to_owned(), numbers(&row.totals)),
+                Subject::Uncounted(Some(name)) => {
+                    prop_assert!(row.error.is_some());
+                    uncounted.insert(name.to_owned(), (row.totals.total(), row.totals.total_bytes()));
+                }
+                _ => panic!("a class row is about a class"),
+            }
         }
         prop_assert_eq!(classes, recount.classes);
+        prop_assert_eq!(&uncounted, &recount.uncounted);
         let mut sites = BTreeMap::new();
         for row in report.rows(By::Site, |_| true) {
             let Subject::Site { class, at } = row.subject else { panic!("a site row is about a site") };
@@ -206,9 +231,11 @@ proptest! {
         prop_assert_eq!(sites, recount.sites);
         prop_assert_eq!(report.facts().counted_by_vm, recount.by_vm);
         let unmatched = report.facts().counts.iter().find(|count| count.key == "callers.unmatched");
-        prop_assert_eq!(unmatched.map_or(0, |count| count.value), recount.unmatched);
+        let all = uncounted.values().map(|(_, bytes)| bytes).sum::<u64>();
+        prop_assert_eq!(unmatched.map_or(0, |count| count.value), all);
 
         let coverage = report.coverage(true);
+        prop_assert_eq!(coverage.uncounted.as_ref().map_or(0, |uncounted| uncounted.bytes), all);
         let known: Vec<(u64, u64)> = recount.accounts.iter().filter_map(|&(bytes, vm)| Some((bytes, vm?))).collect();
         prop_assert_eq!(report.accounts().count(), recount.accounts.len());
         prop_assert_eq!(coverage.reported, known.iter().map(|&(bytes, _)| bytes).sum::<u64>());

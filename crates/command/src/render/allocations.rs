@@ -388,6 +388,8 @@ pub(crate) fn subject(subject: &Subject<'_>) -> Value {
         Subject::Module(name) => json!({ "module": name }),
         Subject::Removed(None) => json!({ "removed_by_jit": true }),
         Subject::Removed(Some(class)) => json!({ "class": class, "removed_by_jit": true }),
+        Subject::Uncounted(None) => json!({ "uncounted": true }),
+        Subject::Uncounted(Some(class)) => json!({ "class": class, "uncounted": true }),
         Subject::Thread(None) => json!({ "thread": null }),
         Subject::Thread(Some(thread)) => json!({
             "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },

@@ -37,6 +37,14 @@ fn sentences(coverage: &Coverage) -> Vec<String> {
     if coverage.is_late && coverage.missing > 0 {
         sentence.push_str(" (calls in progress when the recording began are not seen)");
     }
+    if let Some(uncounted) = coverage.uncounted.as_ref().filter(|_| coverage.missing > 0) {
+        sentence.push_str(&format!(
+            "; samples found {} ± {} that were not counted, most of it {}",
+            bytes(uncounted.bytes),
+            bytes(uncounted.error),
+            printable(&uncounted.class)
+        ));
+    }
     if let Some(worst) = &coverage.worst {
         let thread = printable(&worst.thread);
         sentence.push_str(&format!("; lowest coverage of any thread over 10 MB: {thread:?}, {}", percent(worst.seen)));
@@ -130,6 +138,9 @@ pub(crate) fn json(coverage: &Coverage) -> Value {
         "unknown_bytes": coverage.unknown_bytes,
         "worst_thread": coverage.worst.as_ref().map(|worst| json!({
             "name": worst.thread, "seen_percent": worst.seen.percent(),
+        })),
+        "uncounted": coverage.uncounted.as_ref().map(|uncounted| json!({
+            "bytes": uncounted.bytes, "error_bytes": uncounted.error, "largest_class": uncounted.class,
         })),
         "why_unknown": coverage.why_unknown.as_ref().map(reason),
         "calibration": coverage.calibration.as_ref().map(|calibration| json!({

@@ -130,6 +130,16 @@ impl Recorder {
         }
     }
 
+    /// That part of what samples of a share stand for was not counted, and has a cell of its own.
+    pub(in crate::allocations) fn uncounted(&mut self, key: &ShareKey, part: f64, cell: CellIndex) {
+        let (Some(series), Some(track)) = (self.shares.remove(key), &mut self.counts) else { return };
+        let slots: Vec<(Slot, Share)> = series.slots(&track.axis).collect();
+        for (slot, Share { objects, bytes }) in slots {
+            let amount = Amount { objects: (objects * part).round() as u64, bytes: (bytes * part).round() as u64 };
+            track.change(cell, slot, |change| change.allocated.add(amount));
+        }
+    }
+
     pub(in crate::allocations) fn collection_began(&mut self, time: Time) {
         self.collection_begun = Some(time);
     }

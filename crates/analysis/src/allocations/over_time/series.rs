@@ -67,8 +67,13 @@ impl<N: Number> Series<N> {
 
     /// The slices that have something, by the axis as it is at last, of which only some may be there.
     pub(super) fn iter(&self, axis: &Axis, slices: usize) -> impl Iterator<Item = (usize, N)> {
+        self.slots(axis).map(move |(slot, number)| (usize::from(slot.0).min(slices - 1), number))
+    }
+
+    /// What each slice of the axis as it is has.
+    pub(super) fn slots(&self, axis: &Axis) -> impl Iterator<Item = (Slot, N)> {
         let halvings = axis.halvings() - self.halvings;
-        self.slots.iter().map(move |(slot, number)| (usize::from(slot.halved(halvings).0).min(slices - 1), *number))
+        self.slots.iter().map(move |(slot, number)| (slot.halved(halvings), *number))
     }
 
     fn halve(&mut self, axis: &Axis) {

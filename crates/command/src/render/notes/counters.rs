@@ -73,7 +73,7 @@ const NOTES: [(&str, Unit, &str); 40] = [
     (
         "callers.unmatched",
         Unit::Bytes,
-        "about {n} came from code that Martini does not count; they are not in the tables",
+        "about {n} were made by the JVM itself or in code that could not be rewritten, where Martini counts nothing; their rows are estimates",
     ),
     ("callers.merged", SAMPLES, MERGED),
     ("callers.cut", SAMPLES_WITH, CUT),
