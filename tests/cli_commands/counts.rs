@@ -40,7 +40,7 @@ fn json_has_the_exact_numbers() {
     let coverage = json!({
         "seen_percent": 99.967, "reported_bytes": 3_203_616, "accounted_bytes": 1_604_368, "missing_bytes": 528,
         "excess_bytes": 1_599_776, "unknown_threads": 0, "unknown_bytes": 0, "worst_thread": null, "why_unknown": null,
-        "calibration": null,
+        "calibration": null, "uncounted": null,
     });
     assert_eq!(json["coverage"], coverage);
     let accounts = stats_json(&["--threads"]);

@@ -19,6 +19,7 @@ mod shapes;
 mod sites;
 mod stacks;
 mod thread_accounts;
+mod uncounted;
 
 use std::process::ExitCode;
 
@@ -46,5 +47,6 @@ fn main() -> ExitCode {
         redefined::tests,
         thread_accounts::tests,
         classes::tests,
+        uncounted::tests,
     ])
 }

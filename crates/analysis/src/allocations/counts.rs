@@ -114,7 +114,10 @@ impl Counts {
         }
         for (cell, source, count) in self.iter() {
             let cell = cells.cell(cell);
-            if cell.site.is_none() && source == Some(CountSource::Vm) && let Some(class) = classes.get_mut(&cell.class) {
+            if cell.site.is_none()
+                && source == Some(CountSource::Vm)
+                && let Some(class) = classes.get_mut(&cell.class)
+            {
                 class.1 = class.1.saturating_add(count.amount.bytes);
             }
         }

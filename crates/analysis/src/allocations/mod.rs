@@ -344,7 +344,8 @@ impl AllocationStats {
             let key = ShareKey { cell: self.cells.of_site(own), stack: own.stack, thread: own.thread };
             samples.add(key, Position::Inside, &sampled);
         }
-        let [mut inside, outside] = [samples.inside, samples.outside].map(|samples| counts.by_site(samples, &self.cells));
+        let [mut inside, outside] =
+            [samples.inside, samples.outside].map(|samples| counts.by_site(samples, &self.cells));
         if let Some(estimates) = counts.estimates(inside.iter().map(|(key, sampled)| (key.cell, sampled.bytes))) {
             for (cell, bytes, variance) in estimates.cells {
                 self.cells.totals_mut(cell).estimated(bytes, Some(variance));
