@@ -1,8 +1,14 @@
 package explain;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Planted: a report that is joined to itself line by line, by a helper, for each request. */
 final class Churn {
@@ -101,5 +107,96 @@ final class Lock {
             LockSupport.parkNanos(5_000_000 + amount); // planted: lock
             entries++;
         }
+    }
+}
+
+/** What programs do over and over, for so much of a processor's time that samples tell, however busy the machine is. */
+final class Busy {
+    private static final long NANOS = 2_000_000_000L;
+
+    private Busy() {}
+
+    /** Work that is repeated. */
+    interface Work {
+        int once();
+    }
+
+    static void with(Work work) {
+        ThreadMXBean clocks = ManagementFactory.getThreadMXBean();
+        int sum = 0;
+        while (clocks.getCurrentThreadCpuTime() < NANOS) {
+            for (int time = 0; time < 100; time++) {
+                sum += work.once();
+            }
+        }
+        System.out.println(sum == Integer.MIN_VALUE ? "odd" : "done");
+    }
+}
+
+/** Planted: an expression that tries every way to divide an address that does not match. */
+final class Regex {
+    private static final Pattern ADDRESS = Pattern.compile("(\\w+\\.?)+@(\\w+\\.?)+");
+
+    private Regex() {}
+
+    public static void main(String[] args) {
+        String text = "a".repeat(14);
+        Busy.with(() -> isAddress(text) ? 1 : 0);
+    }
+
+    private static boolean isAddress(String text) {
+        return ADDRESS.matcher(text).matches(); // planted: regex
+    }
+}
+
+/** Planted: keys that all have one hash code, and no order. */
+final class Collisions {
+    private static final Map<Key, Integer> PRICES = new HashMap<>();
+
+    private Collisions() {}
+
+    public static void main(String[] args) {
+        List<Key> keys = new ArrayList<>();
+        for (int number = 0; number < 100; number++) {
+            keys.add(new Key(number));
+            PRICES.put(keys.get(number), number);
+        }
+        Busy.with(() -> keys.stream().mapToInt(Collisions::price).sum());
+    }
+
+    private static int price(Key key) {
+        return PRICES.get(new Key(key.number)); // planted: collisions
+    }
+
+    private static final class Key {
+        private final int number;
+
+        Key(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key && ((Key) other).number == number;
+        }
+
+        @Override
+        public int hashCode() {
+            return 42;
+        }
+    }
+}
+
+/** Planted: a list of words that is made anew, through a stream, only to be measured. */
+final class Streams {
+    private Streams() {}
+
+    public static void main(String[] args) {
+        List<String> words = List.of("all", "work", "and", "no", "play", "makes", "Jack", "a", "dull", "boy");
+        Busy.with(() -> longest(words));
+    }
+
+    private static int longest(List<String> words) {
+        return words.stream().map(word -> word.concat("!")).sorted().collect(Collectors.toList()).get(0).length(); // planted: streams
     }
 }
