@@ -2,6 +2,7 @@
 
 mod attach;
 mod bad_input;
+mod classes;
 mod code;
 mod counts;
 mod coverage;

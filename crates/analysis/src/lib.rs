@@ -5,6 +5,7 @@
 pub mod ages;
 pub mod allocations;
 pub mod call_tree;
+pub mod class_files;
 pub mod coverage;
 pub mod cpu;
 pub mod explain;

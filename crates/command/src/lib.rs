@@ -15,7 +15,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
+    agent, attach as attaching, classes, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
     recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
 };
 
@@ -49,7 +49,8 @@ Examples:
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
   martini import app.jfr                        from JDK Flight Recorder
-  martini heap app.hprof                        what keeps objects alive";
+  martini heap app.hprof                        what keeps objects alive
+  martini classes app.jar                       which Java release it needs";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -75,6 +76,7 @@ enum Command {
     Export(export::Arguments),
     Import(import::Arguments),
     Heap(heap_dump::Arguments),
+    Classes(classes::Arguments),
     Validate(validate::Arguments),
     Agent(agent::Arguments),
     Completions(completions::Arguments),
@@ -109,6 +111,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
+        Command::Classes(arguments) => classes::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod attach;
+pub(crate) mod classes;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;

@@ -1,5 +1,6 @@
 //! Opening and reading traces and lock logs.
 
+pub(crate) mod class_files;
 pub(crate) mod contents;
 pub(crate) mod progress;
 pub(crate) mod reading;
