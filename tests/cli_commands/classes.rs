@@ -22,6 +22,7 @@ fn what_we_bring_along_is_for_every_jvm_that_we_support() {
     assert_eq!(found["unreadable"], Value::Array(Vec::new()));
     let versions = found["versions"].as_array().expect("versions").iter();
     assert_eq!(versions.map(|row| row["classes"].as_u64().expect("a number")).sum::<u64>(), found["classes"]);
+    assert_eq!(found["multi_release_classes"], 0);
 }
 
 #[test]

@@ -81,7 +81,9 @@ impl Classes {
 pub struct Survey {
     /// By the release whose format they have, which is the first that loads them.
     pub by_release: BTreeMap<Release, Classes>,
-    /// Of these the ones with preview features: only that release loads them, with `--enable-preview`.
+    /// Classes of multi-release jars that only JVMs look at which load them (`META-INF/versions`). They are not in `by_release`.
+    pub versioned: u64,
+    /// Of `by_release` the ones with preview features: only that release loads them, with `--enable-preview`.
     pub preview: BTreeMap<Release, Classes>,
     /// By what they use of the format.
     pub uses: BTreeMap<Feature, Classes>,
@@ -96,18 +98,22 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Adds a class file.
+    /// Adds a class file, of a multi-release jar with the release from which on JVMs look at it.
     ///
     /// # Errors
     /// It is none.
-    pub fn add(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
+    pub fn add(&mut self, bytes: &[u8], looked_at_from: Option<Release>) -> Result<(), ParseError> {
         let class = ClassFile::parse(bytes)?;
         let name = decode(class.name()).replace('/', ".");
         let release = Release::of_major(class.major_version());
-        self.by_release.entry(release).or_default().add(&name);
-        // JVMS 4.1: from version 56 on.
-        if class.minor_version() == u16::MAX && class.major_version() >= 56 {
-            self.preview.entry(release).or_default().add(&name);
+        if looked_at_from.is_some_and(|from| release <= from) {
+            self.versioned += 1;
+        } else {
+            self.by_release.entry(release).or_default().add(&name);
+            // JVMS 4.1: from version 56 on.
+            if class.minor_version() == u16::MAX && class.major_version() >= 56 {
+                self.preview.entry(release).or_default().add(&name);
+            }
         }
         for feature in features::of(&class) {
             self.uses.entry(feature).or_default().add(&name);
@@ -143,7 +149,7 @@ impl Survey {
 
     /// How many classes there are.
     pub fn classes(&self) -> u64 {
-        self.by_release.values().map(|classes| classes.number).sum()
+        self.versioned + self.by_release.values().map(|classes| classes.number).sum::<u64>()
     }
 
     /// How many classes a JVM of that release refuses to load (`UnsupportedClassVersionError`), preview features enabled.
@@ -194,7 +200,7 @@ mod tests {
 
     fn survey(classes: &[Vec<u8>]) -> Survey {
         let mut survey = Survey::default();
-        classes.iter().for_each(|class| survey.add(class).expect("a class file"));
+        classes.iter().for_each(|class| survey.add(class, None).expect("a class file"));
         survey.finish();
         survey
     }
@@ -210,6 +216,16 @@ mod tests {
             (Release(21).major(), Release(4).to_string(), Release(25).to_string()),
             (65, "1.4".into(), "25".into())
         );
+    }
+
+    #[test]
+    fn classes_of_a_multi_release_jar_need_no_newer_jvm() {
+        let mut survey = survey(&[class(52, 0, 1, &[])]);
+        // The last is in the folder of a release that cannot load it.
+        for (major, from) in [(65, 21), (61, 21), (65, 11)] {
+            survey.add(&class(major, 0, 1, &[]), Some(Release(from))).expect("a class file");
+        }
+        assert_eq!((survey.classes(), survey.versioned, survey.refused_by(Release(17))), (4, 2, 1));
     }
 
     #[test]
@@ -246,7 +262,7 @@ mod tests {
     #[test]
     fn what_is_no_class_is_refused_and_changes_nothing() {
         let mut survey = Survey::default();
-        assert!(survey.add(b"PK\x03\x04").is_err());
+        assert!(survey.add(b"PK\x03\x04", None).is_err());
         assert_eq!(survey, Survey::default());
     }
 }

@@ -51,8 +51,6 @@ const JVMS: [Release; 5] = [Release(8), Release(11), Release(17), Release(21), R
 #[derive(Default)]
 struct Found {
     survey: Survey,
-    /// Classes that only JVMs of some release and newer look at.
-    versioned: u64,
     /// What could not be read, and why.
     unreadable: Vec<(String, String)>,
 }
@@ -73,10 +71,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 fn find(path: &Path) -> anyhow::Result<Found> {
     let mut found = Found::default();
     class_files::each(path, &mut |name, bytes| {
-        let added = bytes.and_then(|bytes| found.survey.add(&bytes).map_err(|error| error.to_string()));
-        match added {
-            Ok(()) => found.versioned += u64::from(class_files::release_of(name).is_some()),
-            Err(why) => found.unreadable.push((name.to_owned(), why)),
+        let from = class_files::release_of(name).map(Release);
+        let added = bytes.and_then(|bytes| found.survey.add(&bytes, from).map_err(|error| error.to_string()));
+        if let Err(why) = added {
+            found.unreadable.push((name.to_owned(), why));
         }
     })?;
     if found.survey.classes() == 0 {
@@ -100,8 +98,8 @@ fn print(path: &Path, found: &Found, top: usize, out: &mut Page<'_>) -> anyhow::
         }
         None => out.write_sentence(0, "no JVM loads all of them: some have preview features of an older release")?,
     }
-    if found.versioned > 0 {
-        let versioned = counted(found.versioned, "class is", "classes are");
+    if survey.versioned > 0 {
+        let versioned = counted(survey.versioned, "class is", "classes are");
         out.write_sentence(0, &format!("{versioned} in META-INF/versions, which older JVMs do not look at"))?;
     }
     writeln!(out)?;
@@ -227,7 +225,7 @@ fn to_json(path: &Path, found: &Found) -> Value {
         "classes": survey.classes(),
         "methods": survey.methods,
         "needs": survey.needs().map(|release| release.0),
-        "multi_release_classes": found.versioned,
+        "multi_release_classes": survey.versioned,
         "versions": versions.collect::<Vec<_>>(),
         "jvms": jvms,
         "uses": uses.collect::<Vec<_>>(),
