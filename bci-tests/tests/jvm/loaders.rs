@@ -26,9 +26,21 @@ const MODES: [(&str, &str); 5] = [
     ("callers", "heap=counts,callers=16k"),
 ];
 
+/// Ends the JVM when it is asked for a class that only an agent would ask for.
+const SEALED_LOADER: &[&str] = &["-Djava.system.class.loader=loaders.Sealed"];
+const SEALED_MAIN: &str = "loaders.SealedMain";
+
+const SEALED: [(&str, &str); 3] = [
+    ("counts", "heap=counts,callers=16k"),
+    ("events", "heap=events"),
+    ("others", "heap=off,locks=on,juc=on,cpu=10ms,wall=10ms,ttsp=on,sampled=16k,live=true"),
+];
+
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&MODES, strict_loaders_are_asked_nothing);
     suite.each_jdk_and(&MODES, strict_loaders_are_asked_nothing_by_who_attaches);
+    suite.each_jdk_and(&SEALED, a_system_loader_is_asked_nothing);
+    suite.each_jdk_and(&SEALED, a_system_loader_is_asked_nothing_by_who_attaches);
 }
 
 /// Objects of the program's classes, and classes that were left alone.
@@ -133,4 +145,34 @@ fn strict_loaders_are_asked_nothing_by_who_attaches(jdk: &Jdk, options: &str) {
         out.lines().filter(|l| !sum(l)).collect::<Vec<_>>(),
         alone.lines().filter(|l| !sum(l)).collect::<Vec<_>>()
     );
+}
+
+fn a_system_loader_is_asked_nothing(jdk: &Jdk, options: &str) {
+    let mut bare = Running::start(&mut java::program(jdk, SEALED_LOADER, SEALED_MAIN, &[]));
+    bare.send("q");
+    let bare = bare.finish().success();
+    let heap = [Heap::Counts, Heap::Events, Heap::Off]
+        .into_iter()
+        .find(|heap| options.starts_with(&format!("heap={}", heap.name())));
+    let further = options.split_once(',').map_or("", |(_, further)| further);
+    let profiled = Profiled::on(jdk).heap(heap.expect("one of them")).options(further).flags(SEALED_LOADER);
+    let mut running = profiled.main(SEALED_MAIN).start();
+    running.send("q");
+    let ran = running.finish();
+    assert_eq!((ran.out(), ran.err()), (bare.out(), bare.err()));
+}
+
+fn a_system_loader_is_asked_nothing_by_who_attaches(jdk: &Jdk, options: &str) {
+    let mut bare = Running::start(&mut java::program(jdk, SEALED_LOADER, SEALED_MAIN, &[]));
+    bare.send("q");
+    let bare = bare.finish().success().out();
+    let mut program = attach::Program::start_main(jdk, SEALED_MAIN, SEALED_LOADER, &[]);
+    let trace = program.trace();
+    let started = format!("ok\ntrace {}\n", trace.display());
+    let answer = program.ask("start", &format!("{options},file={}", trace.display()));
+    assert!(answer.starts_with(&started), "{answer}");
+    assert_eq!(program.ask("stop", ""), started);
+    program.running.send("q");
+    let out = program.running.finish().success().out();
+    assert_eq!(out, bare);
 }

@@ -1,6 +1,7 @@
-//! Finding a class that a given loader has found before, which neither JNI nor JVM TI offer.
+//! Finding a class that a given loader has found before, or one of the boot loader, which neither JNI nor JVM TI offer without asking
+//! other loaders.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -17,6 +18,16 @@ fn find_loaded_class() -> Option<FindLoadedClass> {
     // `ClassLoader.findLoadedClass` calls.
     let as_function = |address| unsafe { transmute::<NonNull<c_void>, FindLoadedClass>(address) };
     *FOUND.get_or_init(|| exported(c"JVM_FindLoadedClass").map(as_function))
+}
+
+type FindBootClass = unsafe extern "system" fn(*mut JNIEnv, *const c_char) -> jclass;
+
+/// What the launcher `java` finds its helper class with: asks the boot loader, and runs no Java code.
+pub(crate) fn find_boot_class() -> Option<FindBootClass> {
+    static FOUND: OnceLock<Option<FindBootClass>> = OnceLock::new();
+    // SAFETY: libjvm exports the function with this signature from JDK 8 to 25 (`jvm.h`).
+    let as_function = |address| unsafe { transmute::<NonNull<c_void>, FindBootClass>(address) };
+    *FOUND.get_or_init(|| exported(c"JVM_FindClassFromBootLoader").map(as_function))
 }
 
 impl Jni {

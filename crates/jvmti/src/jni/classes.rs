@@ -5,16 +5,30 @@ use std::ffi::CStr;
 use jvmti_sys::jni_sys::{JNI_OK, JNINativeMethod, jclass, jobject};
 
 use super::{Jni, JniError, NativeMethod, length};
+use crate::find::find_boot_class;
 
 impl Jni {
-    /// The class by its internal name, as the caller's class loader finds it; a new local reference.
+    /// The class of the boot loader by its internal name or array descriptor, initialised; a new local reference.
+    ///
+    /// Where no Java method calls, JNI's `FindClass` asks the system class loader, which may be the program's own
+    /// (`-Djava.system.class.loader`) and may do anything when it is asked.
     ///
     /// # Errors
     ///
-    /// `NoClassDefFoundError` or another error of loading is pending.
+    /// There is no such class, or it cannot be initialised. An error of loading may be pending.
     pub fn find_class(self, name: &CStr) -> Result<jclass, JniError> {
-        // SAFETY: the name ends with NUL.
-        self.not_null(unsafe { jni!(self, FindClass, name.as_ptr()) })
+        let Some(find) = find_boot_class() else {
+            // SAFETY: the name ends with NUL.
+            return self.not_null(unsafe { jni!(self, FindClass, name.as_ptr()) });
+        };
+        // SAFETY: as above.
+        let class = self.not_null(unsafe { find(self.as_raw(), name.as_ptr()) })?;
+        // Whoever asks for a method of a class has the VM initialise it, as FindClass does.
+        // SAFETY: a live local reference, deleted if nobody gets it.
+        unsafe {
+            self.get_method_id(class, c"hashCode", c"()I").inspect_err(|_| self.delete_local_ref(class))?;
+        }
+        Ok(class)
     }
 
     /// Defines a class from the bytes of a class file; a new local reference.
