@@ -1,6 +1,7 @@
 //! `martini explain` names the line of a planted cause, in a trace that `martini run` makes with the flags that a user types, and finds
 //! nothing in programs that are healthy.
 
+use std::env;
 use std::path::Path;
 use std::process::Command;
 
@@ -42,7 +43,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&CLEAN, nothing_is_found_in_a_healthy_program);
 }
 
-/// Runs a program as a user does, and explains its trace; what `martini run` had to say comes with it.
+/// Runs a program as a user does, explains its trace, and types the commands that come next; what `martini run` had to say comes with it.
 #[track_caller]
 fn explained(jdk: &Jdk, program: &str, flags: &[&str]) -> (Value, String) {
     let (built, folder) = (martini::built(), Workdir::new());
@@ -56,7 +57,18 @@ fn explained(jdk: &Jdk, program: &str, flags: &[&str]) -> (Value, String) {
     let ran = process::run(run.arg("-cp").arg(java::class_path()).arg(format!("explain.{program}"))).success();
     let out = process::run(martini().args(["explain", "--json", "app.trcxml"])).success().stdout;
     let json: Value = serde_json::from_slice(&out).expect("JSON");
-    (json["traces"][0].clone(), ran.err())
+    let explained = json["traces"][0].clone();
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = built.command.parent().map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+    let path = env::join_paths(folders).expect("they can be joined");
+    for finding in explained["findings"].as_array().expect("an array") {
+        let next = finding["next"].as_str().expect("a command");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", next]).env("PATH", &path);
+        shell.env("MARTINI_AGENT", &built.agent).env_remove("JAVA_TOOL_OPTIONS");
+        process::run(shell.current_dir(folder.path())).success();
+    }
+    (explained, ran.err())
 }
 
 /// The file with all programs in which something is planted.

@@ -5,6 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::ptr::null_mut;
 
+use jvmti::Env;
+use trace::command_line::CommandLine;
 use trace::model::{AgentCreate, Node, ProcessCreate, Record, TraceOption, TraceStart};
 use trace::time::Time;
 
@@ -18,10 +20,12 @@ pub(super) struct Header {
 }
 
 /// Writes the header of a trace that begins now; `emit` takes one element at a time.
-pub(super) fn write(options: &Options, time: Time, mut emit: impl FnMut(&dyn Fn(&mut Vec<u8>))) -> Header {
+pub(super) fn write(options: &Options, jvm: Env, time: Time, mut emit: impl FnMut(&dyn Fn(&mut Vec<u8>))) -> Header {
     let node_id = boot_id();
     let process_id = uuid();
     let agent_id = uuid();
+    let command = fs::read("/proc/self/cmdline").ok().map(|words| CommandLine::of_process(&words).to_string());
+    let version = jvm.get_system_property(c"java.vm.version").ok();
     emit(&|out| {
         Node {
             node_id: Cow::Borrowed(&node_id),
@@ -38,7 +42,8 @@ pub(super) fn write(options: &Options, time: Time, mut emit: impl FnMut(&dyn Fn(
             pid: std::process::id().into(),
             node_id: Cow::Borrowed(&node_id),
             time,
-            name: None,
+            name: command.as_deref().map(Cow::Borrowed),
+            java_version: version.as_deref().map(String::from_utf8_lossy),
         }
         .write(out)
     });

@@ -83,7 +83,14 @@ fn head(writer: &mut XmlWriter) {
         timezone: 0,
         time,
     });
-    writer.write(&ProcessCreate { process_id: "p".into(), pid: 1, node_id: "n".into(), time, name: None });
+    writer.write(&ProcessCreate {
+        process_id: "p".into(),
+        pid: 1,
+        node_id: "n".into(),
+        time,
+        name: None,
+        java_version: None,
+    });
     writer.write(&AgentCreate {
         agent_id: "a".into(),
         version: "2.000".into(),

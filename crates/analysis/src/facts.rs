@@ -19,6 +19,10 @@ pub struct Origin {
     pub imported_from: Option<String>,
     /// Process id of the JVM.
     pub pid: u64,
+    /// The command line of the JVM, quoted for a shell; empty if the document does not say.
+    pub command: String,
+    /// The version of the VM; empty if the document does not say.
+    pub java_version: String,
     /// Host name of the machine.
     pub host: String,
     /// The document has elements that only Martini writes.
@@ -120,6 +124,8 @@ impl Facts {
             Element::ProcessCreate(process) => {
                 if let Some(origin) = self.origins.last_mut() {
                     origin.pid = process.pid;
+                    origin.command = process.name.as_deref().unwrap_or_default().to_owned();
+                    origin.java_version = process.java_version.as_deref().unwrap_or_default().to_owned();
                 }
             }
             Element::AgentCreate(agent) => {

@@ -4,6 +4,7 @@
 //! `docs/reference/trace-format.md` describes the format and what Martini adds to it.
 
 mod attribute;
+pub mod command_line;
 pub mod counters;
 mod escape;
 pub mod file;

@@ -64,7 +64,7 @@ pub(super) struct Group {
     /// The standard error of these, squared.
     variance: f64,
     /// What samples say, by what it is a part of.
-    parts: Parts,
+    pub(super) parts: Parts,
 }
 
 /// All cells, and how samples spread them.

@@ -17,6 +17,16 @@ pub enum Naming {
     Own(Vec<Pattern>),
 }
 
+impl Naming {
+    /// Whose code a frame is.
+    pub(crate) fn own_code(&self) -> OwnCode {
+        match self {
+            Naming::Own(patterns) => OwnCode::new(patterns.clone()),
+            Naming::Innermost | Naming::Callers(_) => OwnCode::default(),
+        }
+    }
+}
+
 /// The frame that names each stack of a report.
 #[derive(Debug)]
 pub struct SiteNames {

@@ -99,6 +99,8 @@ pub struct Row<'a> {
     /// How far the bytes in all may be off with a confidence of 95 %, where samples spread what a site allocates over its callers;
     /// `None` if they are exact.
     pub error: Option<u64>,
+    /// How many samples say what was allocated; 0 if it is counted.
+    pub samples: u64,
 }
 
 impl Row<'_> {
@@ -237,7 +239,8 @@ impl AllocationReport {
     }
 
     fn row<'a>(&self, subject: Subject<'a>, group: Group) -> Row<'a> {
+        let samples = group.parts.samples();
         let (totals, error) = self.breakdown.finish(group);
-        Row { subject, totals, error }
+        Row { subject, totals, error, samples }
     }
 }

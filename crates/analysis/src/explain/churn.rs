@@ -2,7 +2,7 @@
 
 use trace::time::Nanos;
 
-use super::{Churn, Collections, Explanation, MOST, part, per_second};
+use super::{Churn, Collections, Explanation, MOST, are_enough, part, per_second};
 use crate::allocations::{AllocationReport, Line, ObjectTotals, SiteNames, Subject};
 use crate::own_code::is_jdk;
 
@@ -12,8 +12,10 @@ const LEAST_SHARE: f64 = 0.1;
 const LEAST_BYTES: u64 = 16 << 20;
 /// A few large objects are tables, not churn.
 const LEAST_OBJECTS: u64 = 16;
-/// A processor clears some 5 GB/s: less than this a second is less than a hundredth of its time.
-const LEAST_RATE: u64 = 50_000_000;
+/// What a processor clears in a second, about.
+pub(super) const BYTES_PER_SECOND: f64 = 5e9;
+/// Less in a second is less than a hundredth of a processor's time.
+const LEAST_RATE: u64 = (BYTES_PER_SECOND / 100.0) as u64;
 /// Recording single objects slows the program down, so that nothing can be said about a second of it. There most of the bytes ...
 const LEAST_SHARE_OF_OBJECTS: f64 = 0.5;
 /// ... of several young generations are much.
@@ -47,7 +49,7 @@ pub(super) fn lines<'a>(
     let mut found: Vec<Churn<'a>> = report
         .lines(names, |_| true)
         .into_iter()
-        .filter(|line| line.row.totals.total() >= LEAST_OBJECTS)
+        .filter(|line| line.row.totals.total() >= LEAST_OBJECTS && are_enough(line.row.samples))
         .filter_map(|line| churn(line, report, all, looked_at.length))
         .filter(|churn| matters(churn.bytes.saturating_sub(churn.error.unwrap_or(0)).saturating_sub(doubt)))
         .collect();

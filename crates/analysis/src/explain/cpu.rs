@@ -2,7 +2,7 @@
 
 use trace::time::Nanos;
 
-use super::{MOST, part};
+use super::{MOST, are_enough, part};
 use crate::allocations::{Location, SiteNames};
 use crate::cpu::{CpuBy, CpuInside, CpuReport, CpuSubject, SampleClock, VmWork};
 
@@ -71,7 +71,7 @@ pub(super) fn uses<'a>(report: &'a CpuReport, names: &SiteNames) -> Vec<CpuUse<'
         return Vec::new();
     }
     let lines = report.rows(CpuBy::Line, names).into_iter().filter_map(|row| match row.subject {
-        CpuSubject::Line(at) => {
+        CpuSubject::Line(at) if are_enough(row.samples) => {
             let inside = row.inside.first().copied();
             Some(CpuUse { what: Busy::Line(at), time: row.time, error: row.error, whole, inside })
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Collections, Growing, Growth, MOST, Rising, part};
+use super::{Collections, Growing, Growth, MOST, Rising, are_enough, part};
 use crate::allocations::{AllocationReport, By, Location, Row, SiteNames, Subject};
 
 /// What makes less of what has survived a collection does not fill a heap. Of the rest nobody knows whether it is garbage.
@@ -38,6 +38,7 @@ pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames, co
             Growth { at, bytes, share: part(bytes, survived), classes }
         })
         .filter(|growth| growth.share >= LEAST_SHARE)
+        .filter(|growth| are_enough(growth.classes.iter().fold(0, |sum, class| sum.saturating_add(class.samples))))
         .filter(|growth| {
             let least = growth.classes.iter().fold(growth.bytes, |bytes, class| bytes.saturating_sub(class.error));
             least >= LEAST_BYTES || growth.classes.iter().any(|class| is_steady(class, collections))

@@ -6,6 +6,7 @@
 mod churn;
 mod collections;
 mod contention;
+mod cost;
 mod cpu;
 mod growth;
 mod safepoints;
@@ -15,12 +16,17 @@ use trace::time::Nanos;
 
 use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
 use crate::cpu::{CpuReport, CpuStats, SampleClock};
-use crate::locks::{CalledLock, Deadlock, LockReport, LockStats, Observer, Selection, Stuck, ThreadName};
+use crate::locks::{
+    CalledLock, Deadlock, LockReport, LockStats, Longest, Observer, Place, Selection, Stuck, ThreadName,
+};
 use crate::safepoints::{SafepointReport, SafepointStats};
 
 pub use collections::{Collections, Rise};
 pub use cpu::{Busy, CpuUse};
 pub use safepoints::Lateness;
+
+/// What fewer samples say is chance: of ten the error is 60 %.
+pub const LEAST_SAMPLES: u64 = 10;
 
 /// More findings of a kind than this are a table, which other commands show.
 const MOST: usize = 3;
@@ -120,7 +126,7 @@ pub struct TraceReport {
 /// What stands out in a trace, and what was looked at.
 #[derive(Clone, Debug)]
 pub struct Explanation<'a> {
-    /// What stands out: what cannot end first, then what grows, what churns, which locks cost most.
+    /// What stands out: what cannot end, then by [`Explanation::cost`], the most expensive first.
     pub findings: Vec<Finding<'a>>,
     /// From the first event to the last.
     pub length: Nanos,
@@ -128,6 +134,8 @@ pub struct Explanation<'a> {
     pub allocated: Option<u64>,
     /// How long threads were on the processors; `None` if the trace has no samples of that.
     pub on_processors: Option<Nanos>,
+    /// Bytes in use after the last collection; `None` if the trace does not say.
+    pub in_use: Option<u64>,
     /// Collections that stopped the program, and how long they took in all; `None` if the trace has none.
     pub collections: Option<(u64, Nanos)>,
     /// How long threads waited for the lock that cost most; `None` if none was contended.
@@ -271,8 +279,10 @@ pub struct Contention<'a> {
     pub waiters: Vec<LineWaits<'a>>,
     /// Where the owner was meanwhile, longest in all first.
     pub owners: Vec<LineWaits<'a>>,
-    /// Who owned a lock longest while others waited, and how long they waited for it.
+    /// Who owned a lock longest while others waited, and how long they waited for it; the threads of a pool are one.
     pub owner: Option<(ThreadName<'a>, Nanos)>,
+    /// The longest of the waits.
+    pub longest: Option<Longest<'a>>,
 }
 
 impl Contention<'_> {
@@ -297,8 +307,8 @@ pub struct Waited {
 /// A place at which threads waited, or for which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineWaits<'a> {
-    /// The line.
-    pub at: Location<'a>,
+    /// The user's line, and what it called.
+    pub place: Place<'a>,
     /// The waits.
     pub waited: Waited,
 }
@@ -320,6 +330,7 @@ pub fn explain<'a>(
         length,
         allocated: has_objects.then(|| churn::allocated(&allocations.sum(|_| true), allocations).0),
         on_processors: (facts.cpu_samples > 0).then(|| cpu.sum().1),
+        in_use: collections.used_after_last(),
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
         to_safepoint: None,
@@ -337,9 +348,15 @@ pub fn explain<'a>(
     }
     findings.extend(churn::lines(allocations, collections, names, &explanation).into_iter().map(Finding::Churn));
     findings.extend(cpu::uses(cpu, &cpu.site_names(naming)).into_iter().map(Finding::Cpu));
-    findings.extend(contention::locks(locks, length).into_iter().map(Finding::Contention));
+    findings.extend(contention::locks(locks, length, &mut naming.own_code()).into_iter().map(Finding::Contention));
     explanation.findings = findings;
+    explanation.by_cost();
     explanation
+}
+
+/// Whether so many samples say enough; 0 are none that would have to.
+fn are_enough(samples: u64) -> bool {
+    samples == 0 || samples >= LEAST_SAMPLES
 }
 
 /// A part of a whole; nothing of nothing.

@@ -10,8 +10,6 @@ use crate::safepoints::{LateBy, LateRow, SafepointReport};
 const LEAST_SHARE: f64 = 0.01;
 /// Less is what a machine with few processors costs now and then.
 const LEAST_TOTAL: Nanos = Nanos(20_000_000);
-/// Who waits so long once notices it.
-const LONG: Nanos = Nanos(100_000_000);
 
 /// Stops that took long to reach, if they cost much in so much time.
 #[derive(Clone, Debug)]
@@ -32,6 +30,7 @@ impl<'a> Explanation<'a> {
     /// Adds what stands out among safepoints; `own` are patterns for code that is the reader's own.
     pub fn add_safepoints(&mut self, report: &'a SafepointReport, own: &[Pattern]) {
         self.findings.extend(lateness(report, self.length, own).map(Finding::Lateness));
+        self.by_cost();
         self.to_safepoint = (report.sums().count > 0).then(|| report.sums().sync);
     }
 }
@@ -39,7 +38,7 @@ impl<'a> Explanation<'a> {
 fn lateness<'a>(report: &'a SafepointReport, length: Nanos, own: &[Pattern]) -> Option<Lateness<'a>> {
     let slow = report.slow();
     let share = part(slow.sync.0, length.0);
-    let costs_much = slow.longest >= LONG || slow.sync >= LEAST_TOTAL && share >= LEAST_SHARE;
+    let costs_much = slow.sync >= LEAST_TOTAL && share >= LEAST_SHARE;
     costs_much.then(|| Lateness {
         sync: slow.sync,
         share,

@@ -61,9 +61,12 @@ impl LockNames {
 
     pub(super) fn holders(&self, symbols: &Symbols) -> LockHolders {
         let mut names: FxHashMap<ClassIndex, Rc<str>> = FxHashMap::default();
-        let mut name =
-            |class| Rc::clone(names.entry(class).or_insert_with(|| (*symbols.class_name(class).name).into()));
-        LockHolders(self.0.iter().map(|(&monitor, &(class, _))| (monitor, name(class))).collect())
+        let mut class =
+            |index| Rc::clone(names.entry(index).or_insert_with(|| (*symbols.class_name(index).name).into()));
+        let holder = |(&monitor, (index, field)): (&u64, &(ClassIndex, Option<Box<str>>))| {
+            (monitor, Holder { class: class(*index), field: field.clone() })
+        };
+        LockHolders(self.0.iter().map(holder).collect())
     }
 
     pub(super) fn get<'a>(&'a self, monitor: u64, symbols: &'a Symbols) -> Option<LockName<'a>> {
@@ -72,14 +75,20 @@ impl LockNames {
     }
 }
 
-/// The classes whose fields hold locks, as one reading of a trace found them, for another: they stand at its end.
+/// The fields that hold locks, as one reading of a trace found them, for another: they stand at its end.
 #[derive(Clone, Debug, Default)]
-pub struct LockHolders(FxHashMap<u64, Rc<str>>);
+pub struct LockHolders(FxHashMap<u64, Holder>);
+
+#[derive(Clone, Debug)]
+struct Holder {
+    class: Rc<str>,
+    field: Option<Box<str>>,
+}
 
 impl LockHolders {
-    /// The class whose field holds a lock, if the lock has a name. `monitor` is the same in each reading of a trace.
-    pub(super) fn class(&self, monitor: u64) -> Option<&str> {
-        self.0.get(&monitor).map(|class| &**class)
+    /// Where the program keeps a lock, if it has a name. `monitor` is the same in each reading of a trace.
+    pub(super) fn name(&self, monitor: u64) -> Option<LockName<'_>> {
+        self.0.get(&monitor).map(|holder| LockName { class: &holder.class, field: holder.field.as_deref() })
     }
 }
 

@@ -1,26 +1,35 @@
-//! Where threads wait for each single lock, and who owned it meanwhile. The other tables have this by class, where locks of the program
-//! and of the JDK mix.
+//! Where threads wait for each lock, and what its owner did meanwhile: by whole stacks, so that a reader can name the frame that is the
+//! user's own and what that calls.
 
 use rustc_hash::FxHashMap;
 use trace::time::Nanos;
 
-use super::threads::{RowIndex, ThreadName, Threads, TimeTotals};
+use super::report::LockReport;
+use super::stacks::StackIndex;
+use super::threads::{RowIndex, ThreadName, TimeTotals};
 use crate::location::Location;
-use crate::symbols::{SiteIndex, Symbols};
+use crate::own_code::OwnCode;
+use crate::symbols::ClassIndex;
 
 /// Maximum number of entries; what comes later is not known.
 const MOST: usize = 100_000;
 
-/// A lock by its serial number, and a part of the waits for it.
-pub(super) type PlaceKey = (u64, LockPart);
+/// A part of the waits for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PlaceKey {
+    pub(super) class: Option<ClassIndex>,
+    /// The lock's serial number; a lock log has none.
+    pub(super) monitor: Option<u64>,
+    pub(super) part: LockPart,
+}
 
 /// Which waits for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LockPart {
-    /// Those of threads at a line.
-    Waiters(SiteIndex),
-    /// Those while the owner was at a line.
-    Holders(SiteIndex),
+    /// Those of threads with a stack.
+    Waiters(StackIndex),
+    /// Those while the owner had a stack.
+    Holders(StackIndex),
     /// Those while a thread owned it.
     Owner(RowIndex),
 }
@@ -35,33 +44,72 @@ impl LockPlaces {
             self.0.entry(key).or_default().add(length);
         }
     }
+}
 
-    /// The waits for the lock of a serial number.
-    pub(super) fn single<'a>(&self, monitor: u64, symbols: &'a Symbols, threads: &'a Threads) -> SingleLock<'a> {
-        let mut lock = SingleLock::default();
+/// Which locks are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocksOf<'a> {
+    /// The one with this serial number ([`LockSubject::Monitor`](super::LockSubject::Monitor)).
+    Single(u64),
+    /// All of a class, if it is known.
+    Class(Option<&'a str>),
+}
+
+/// A line of the user's code, and what it called there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place<'a> {
+    /// The line.
+    pub at: Location<'a>,
+    /// The frame that it called; `None` if the line is innermost.
+    pub calls: Option<Location<'a>>,
+}
+
+/// Waits for locks, as far as they are known: longest in all first.
+#[derive(Clone, Debug, Default)]
+pub struct WaitPlaces<'a> {
+    /// Where threads waited.
+    pub waiters: Vec<(Place<'a>, TimeTotals)>,
+    /// Where the owner was meanwhile.
+    pub holders: Vec<(Place<'a>, TimeTotals)>,
+    /// Who that was; the threads of a pool are one.
+    pub owners: Vec<(ThreadName<'a>, TimeTotals)>,
+}
+
+impl LockReport {
+    /// Where threads waited for locks, and what the owners did. Lines are those of the user's own code.
+    pub fn wait_places<'a>(&'a self, locks: LocksOf<'_>, own: &mut OwnCode) -> WaitPlaces<'a> {
+        let is_meant = |key: &PlaceKey| match locks {
+            LocksOf::Single(monitor) => key.monitor == Some(monitor),
+            LocksOf::Class(class) => key.class.map(|class| self.class(class)) == class,
+        };
+        let [mut waiters, mut holders] = [FxHashMap::default(), FxHashMap::default()];
         let mut owners: FxHashMap<ThreadName<'_>, TimeTotals> = FxHashMap::default();
-        for (&(_, part), &waits) in self.0.iter().filter(|((of, _), _)| *of == monitor) {
-            match part {
-                LockPart::Waiters(site) => lock.waiters.push((symbols.location(site), waits)),
-                LockPart::Holders(site) => lock.holders.push((symbols.location(site), waits)),
-                LockPart::Owner(row) => owners.entry(threads.name(row, true)).or_default().merge(waits),
+        for (key, &waits) in self.lock_places.0.iter().filter(|(key, _)| is_meant(key)) {
+            let (places, stack) = match key.part {
+                LockPart::Owner(row) => {
+                    owners.entry(self.threads.name(row, true)).or_default().merge(waits);
+                    continue;
+                }
+                LockPart::Waiters(stack) => (&mut waiters, stack),
+                LockPart::Holders(stack) => (&mut holders, stack),
+            };
+            if let Some(place) = self.place(stack, own) {
+                places.entry(place).or_insert_with(TimeTotals::default).merge(waits);
             }
         }
-        lock.owners = owners.into_iter().collect();
-        lock.waiters.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
-        lock.holders.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
-        lock.owners.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
-        lock
+        WaitPlaces { waiters: longest_first(waiters), holders: longest_first(holders), owners: longest_first(owners) }
+    }
+
+    fn place(&self, stack: StackIndex, own: &mut OwnCode) -> Option<Place<'_>> {
+        let frames = self.stacks.frames(stack);
+        let site = own.frame(frames, &self.symbols)?;
+        let calls = frames.iter().take_while(|&&frame| frame != site).last();
+        Some(Place { at: self.symbols.location(site), calls: calls.map(|&frame| self.symbols.location(frame)) })
     }
 }
 
-/// Waits for one lock, as far as they are known: longest in all first.
-#[derive(Clone, Debug, Default)]
-pub struct SingleLock<'a> {
-    /// Where threads waited.
-    pub waiters: Vec<(Location<'a>, TimeTotals)>,
-    /// Where its owner was meanwhile.
-    pub holders: Vec<(Location<'a>, TimeTotals)>,
-    /// Who that was; threads whose names differ in numbers only are one.
-    pub owners: Vec<(ThreadName<'a>, TimeTotals)>,
+fn longest_first<K: Ord>(waits: FxHashMap<K, TimeTotals>) -> Vec<(K, TimeTotals)> {
+    let mut waits: Vec<(K, TimeTotals)> = waits.into_iter().collect();
+    waits.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
+    waits
 }

@@ -22,7 +22,7 @@ mod threads;
 mod timeline_row;
 mod tree;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace::filter::Pattern;
 use trace::ids::{ObjectId, ThreadId};
 use trace::locklog::{LockEvent, LockEventKind, WallClock};
@@ -31,7 +31,7 @@ use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
 pub use lock_names::{CalledLock, LockHolders, LockName};
-pub use lock_places::SingleLock;
+pub use lock_places::{LocksOf, Place, WaitPlaces};
 use observer::Observing;
 pub use observer::{Observer, Stall};
 pub use paths::WaitKind;
@@ -57,7 +57,7 @@ use timeline_row::Span;
 /// What to count.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Only waits for monitors of these classes, or in fields of these; all if empty. Where no field is known: also waits in methods
+    /// Only waits for monitors of these classes, in fields of these, in these fields (`demo.Cache.slots`), or with these ids (`@17`); all if empty. Where no field is known: also waits in methods
     /// of these classes, which is all that a lock log says.
     pub classes: Vec<Pattern>,
     /// What an earlier reading of the same trace says about the fields.
@@ -81,6 +81,8 @@ const MAX_PENDING: usize = 1 << 20;
 #[derive(Clone, Default)]
 pub struct LockStats<'o> {
     selection: Selection,
+    /// The ids among what is selected.
+    objects: FxHashSet<ObjectId>,
     observer: Observing<'o>,
     symbols: Symbols,
     stacks: Stacks,
@@ -110,6 +112,11 @@ pub struct LockStats<'o> {
     is_log: bool,
 }
 
+/// The id that a pattern is.
+fn id(pattern: &Pattern) -> Option<ObjectId> {
+    pattern.to_string().strip_prefix('@').and_then(|id| id.parse().ok()).map(ObjectId)
+}
+
 /// The state in which an element puts a thread.
 fn parked(flag: Option<Flag>, otherwise: State) -> State {
     if flag == Some(Flag::Yes) { State::Parked } else { otherwise }
@@ -120,6 +127,7 @@ impl<'o> LockStats<'o> {
     pub fn new(selection: Selection, observer: Option<&'o mut dyn Observer>) -> Self {
         LockStats {
             stacks: Stacks::new(selection.callers.clone()),
+            objects: selection.classes.iter().filter_map(id).collect(),
             span: Span::window(selection.from, selection.to),
             selection,
             observer: Observing(observer),

@@ -8,7 +8,7 @@ use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
 use super::lock_names::{LockHolders, LockNames};
-use super::lock_places::{LockPlaces, SingleLock};
+use super::lock_places::LockPlaces;
 use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
@@ -141,7 +141,7 @@ impl LockReport {
         self.threads.iter().filter(|row| row.kind.is_some()).map(|row| row.members).sum()
     }
 
-    /// What each thread did with its time, in no particular order; with `pools` those whose names differ in numbers only
+    /// What each thread did with its time, in no particular order; with `pools` those of a pool
     /// together. Only threads whose name passes the filter.
     pub fn threads(&self, pools: bool, filter: impl Fn(&str) -> bool) -> Vec<ThreadSummary<'_>> {
         let rows = self.threads.iter().filter(|row| filter(&row.name));
@@ -166,7 +166,7 @@ impl LockReport {
         self.lock_names.holders(&self.symbols)
     }
 
-    /// The rows of a table of waits, in no particular order; with `pools` threads whose names differ in numbers only are one.
+    /// The rows of a table of waits, in no particular order; with `pools` the threads of a pool are one.
     pub fn rows(&self, by: LockBy, pools: bool) -> Vec<LockRow<'_>> {
         let tables = &self.tables;
         let class = |class: Option<ClassIndex>| class.map(|class| self.class(class));
@@ -196,11 +196,6 @@ impl LockReport {
                 (LockSubject::Pair { waiter, owner, class: class(key.class) }, waits)
             })),
         }
-    }
-
-    /// The waits for the lock of a serial number ([`LockSubject::Monitor`]).
-    pub fn single_lock(&self, monitor: u64) -> SingleLock<'_> {
-        self.lock_places.single(monitor, &self.symbols, &self.threads)
     }
 
     /// Threads that were still blocked when the trace ended, in the order in which they blocked, and how many more there are. Those of
@@ -298,7 +293,7 @@ impl LockReport {
         sites.iter().map(|&site| self.symbols.location(site)).collect()
     }
 
-    fn class(&self, index: ClassIndex) -> &str {
+    pub(super) fn class(&self, index: ClassIndex) -> &str {
         &self.symbols.class_name(index).name
     }
 }

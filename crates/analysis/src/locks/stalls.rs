@@ -5,7 +5,7 @@ use trace::model::{ThreadCpu, WaitEnd};
 use trace::time::{Nanos, Time};
 
 use super::live::{PendingStall, Serial};
-use super::lock_places::LockPart;
+use super::lock_places::{LockPart, PlaceKey};
 use super::observer::Stall;
 use super::paths::{PathKey, WaitKind};
 use super::processor_time::ProcessorTime;
@@ -232,10 +232,11 @@ impl LockStats<'_> {
             let key = MonitorKey { class, object: Some((serial, object)) };
             self.tables.monitors.add(key, wait, || MonitorKey { class, object: None });
         }
-        if let (Some(serial), true) = (pending.monitor, wait.is_contended) {
-            let held = pending.owner_stack.and_then(|stack| self.stacks.site(stack));
-            let parts = [site.map(LockPart::Waiters), held.map(LockPart::Holders), longest.owner.map(LockPart::Owner)];
-            parts.into_iter().flatten().for_each(|part| self.lock_places.add((serial, part), length));
+        if wait.is_contended {
+            let [waiters, holders] = [pending.stack.map(LockPart::Waiters), pending.owner_stack.map(LockPart::Holders)];
+            for part in [waiters, holders, longest.owner.map(LockPart::Owner)].into_iter().flatten() {
+                self.lock_places.add(PlaceKey { class, monitor: pending.monitor, part }, length);
+            }
         }
         self.tables.sites.add((class, site), wait, || (class, None));
         let threads = &mut self.threads;
@@ -276,8 +277,11 @@ impl LockStats<'_> {
         if pending.class.is_some_and(&mut passes) {
             return true;
         }
-        match pending.monitor.and_then(|monitor| self.selection.names.class(monitor)) {
-            Some(class) => matches(class),
+        if pending.object.is_some_and(|object| self.objects.contains(&object)) {
+            return true;
+        }
+        match pending.monitor.and_then(|monitor| self.selection.names.name(monitor)) {
+            Some(name) => matches(name.class) || matches(&name.to_string()),
             None => site.is_some_and(|site| matches(self.symbols.location(site).class)),
         }
     }

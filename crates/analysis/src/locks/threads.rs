@@ -192,17 +192,12 @@ impl Threads {
     }
 }
 
-/// What the names of a pool's threads have in common: `pool-1-thread-7` is one of `pool-*-thread-*`.
+/// What the names of a pool's threads have in common: `pool-1-thread-7` is one of `pool-1-thread-*`, and not of `pool-2-thread-*`.
 pub fn pool_name(name: &str) -> String {
-    let mut pool = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c.is_ascii_digit() {
-            true if pool.ends_with('*') => {}
-            true => pool.push('*'),
-            false => pool.push(c),
-        }
-    }
-    pool
+    let is_digit = |c: char| c.is_ascii_digit();
+    let Some(last) = name.rfind(is_digit) else { return name.to_owned() };
+    let (before, behind) = name.split_at(last + 1);
+    format!("{}*{behind}", before.trim_end_matches(is_digit))
 }
 
 /// A thread as it was announced, or several.
@@ -240,10 +235,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_of_a_pool_differ_in_their_numbers() {
-        assert_eq!(pool_name("pool-1-thread-27"), "pool-*-thread-*");
+    fn threads_of_a_pool_differ_in_their_last_number() {
+        assert_eq!(pool_name("pool-1-thread-27"), "pool-1-thread-*");
         assert_eq!(pool_name("main"), "main");
-        assert_eq!(pool_name("http-nio-0.0.0.0-8080-exec-3"), "http-nio-*.*.*.*-*-exec-*");
+        assert_eq!(pool_name("http-nio-0.0.0.0-8080-exec-3"), "http-nio-0.0.0.0-8080-exec-*");
     }
 
     #[test]

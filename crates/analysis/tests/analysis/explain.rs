@@ -363,7 +363,7 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
     let waiting = |times: u64, nanos: u64, seconds: u64| {
         let mut trace = Trace::new();
         trace.stack(1, &[CART, MAIN]);
-        trace.stack(2, &[MAIN]);
+        trace.stack(2, &[ARRAYS, MAIN]);
         for time in 1..=times {
             trace.wait(time * 2 * nanos, (time * 2 + 1) * nanos);
         }
@@ -378,6 +378,7 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
                 waiters,
                 owners,
                 owner,
+                longest: Some(longest),
                 ..
             }),
         ] = &explanation.findings[..]
@@ -386,7 +387,12 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
         };
         assert_eq!((total.0, *share), (SECOND / 2, 0.25));
         let place = |at: &Location<'_>| format!("{}.{}", at.class, at.method);
-        assert_eq!((place(&waiters[0].at), place(&owners[0].at)), ("shop.Cart.add".into(), "shop.Main.run".into()));
+        let places = [place(&waiters[0].place.at), place(&owners[0].place.at)];
+        assert_eq!(places, ["shop.Cart.add", "shop.Main.run"]);
+        assert_eq!(owners[0].place.calls.as_ref().map(place).as_deref(), Some("java.util.Arrays.copyOf"));
+        assert_eq!((longest.length.0, longest.waiter.name), (SECOND / 20, "worker-1"));
+        let stacks = [&longest.stack, &longest.owner_stack].map(|stack| stack.iter().map(place).collect::<Vec<_>>());
+        assert_eq!(stacks, [["shop.Cart.add", "shop.Main.run"], ["java.util.Arrays.copyOf", "shop.Main.run"]]);
         assert_eq!(owner.map(|(thread, held)| (thread.name, held)), Some(("worker-*", *total)));
         assert_eq!((explanation.contended, explanation.allocated), (Some(*total), None));
     });
@@ -400,6 +406,48 @@ fn a_lock_is_named_with_both_places_if_it_costs_enough() {
         });
     }
     findings(&waiting(1, SECOND, 3), |explanation| assert_eq!(explanation.findings.len(), 1, "one that is long"));
+}
+
+#[test]
+fn what_costs_most_stands_first() {
+    for (wait, first) in [(SECOND / 5, "lock"), (SECOND / 15, "churn")] {
+        // 1 GB in 2 s is a tenth of a processor's time.
+        let mut trace = Trace::new();
+        trace.stack(1, &[CART]);
+        trace.stack(2, &[MAIN]);
+        trace.count(CART, 2_000, 1_000 * MB);
+        for time in 0..20 {
+            trace.wait(time * SECOND / 10, time * SECOND / 10 + wait / 10);
+        }
+        findings(&trace.end(2 * SECOND), |explanation| {
+            let kinds: Vec<_> = explanation
+                .findings
+                .iter()
+                .map(|finding| match finding {
+                    Finding::Churn(_) => "churn",
+                    Finding::Contention(_) => "lock",
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            assert_eq!((kinds.len(), kinds[0]), (2, first), "{explanation:?}");
+            let costs: Vec<_> = explanation.findings.iter().map(|finding| explanation.cost(finding)).collect();
+            assert!(costs[0] > costs[1] && costs[1] > Some(0.05), "{costs:?}");
+        });
+    }
+}
+
+#[test]
+fn few_samples_are_no_finding() {
+    for (samples, found) in [(9, 0), (10, 1)] {
+        let mut trace = Trace::new();
+        trace.stack(1, &[ARRAYS, CART]);
+        trace.stack(2, &[ARRAYS, MAIN]);
+        trace.count(ARRAYS, 2_000, 4_000 * MB);
+        trace.sample(ARRAYS, 1, samples, 2_000 * MB);
+        trace.sample(ARRAYS, 2, 10, 2_000 * MB);
+        let lines = churning(trace, 1);
+        assert_eq!(lines.len(), 1 + found, "{samples}: {lines:?}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use trace::filter::Pattern;
 
 use crate::commands::per_file::each;
 use crate::commands::selection::row_limit;
+use crate::input::program::Program;
 use crate::input::reading::Reading;
 use crate::input::whole::{self, Whole};
 use crate::render::explain::{self as render, Source};
@@ -39,8 +40,12 @@ Findings:
             time has no stack (`run --cpu`)
   lock      threads waited for a lock, or a class of locks, at least 5 % of the
             time and 100 ms (`run --locks`, `run --juc`)
-  late      threads delayed safepoints for at least 1 % of the time and 20 ms,
-            or once for 100 ms (`run --ttsp`)
+  late      threads delayed safepoints for at least 1 % of the time and 20 ms
+            (`run --ttsp`)
+
+Deadlocks and stuck threads come first, then whatever costs most: the share of
+the time that threads wait or processors are busy, or the share of the heap.
+Less than 1 % of one processor's time, or fewer than 10 samples, is no finding.
 
 A line is the innermost one in your own code, if the trace has call stacks.
 
@@ -101,7 +106,12 @@ impl<'a> Explained<'a> {
         let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
         explanation.add_safepoints(&whole.safepoints, &own);
         let has_cpu = explanation.on_processors.is_some();
-        let source = Source { path, dump: last_dump(path, &report.facts().dumps), has_stacks: report.has_stacks() };
+        let source = Source {
+            path,
+            dump: last_dump(path, &report.facts().dumps),
+            has_stacks: report.has_stacks(),
+            program: Program::of(report.facts()),
+        };
         let has_allocations = explanation.allocated.is_some()
             || !explanation.has_waits && !has_cpu && notes::recorded::allocations(report.facts()) != Some(false);
         Explained { whole, names, explanation, has_allocations, has_cpu, cpu_names, source }

@@ -19,7 +19,7 @@ pub(crate) struct LockSelection {
     /// Show each wait at its innermost frame in these classes, if the trace has call stacks (repeatable)
     #[arg(long, value_name = "PATTERN")]
     caller: Vec<Pattern>,
-    /// Merge threads whose names differ only in numbers: pool-1-thread-7 becomes pool-*-thread-*
+    /// Merge the threads of a pool, whose names differ only in the last number: pool-1-thread-7 becomes pool-1-thread-*
     #[arg(long)]
     pub(crate) pools: bool,
 }

@@ -57,8 +57,8 @@ pub(crate) struct Arguments {
     /// With --waits, include threads waiting for work: pool threads without a task, timers, the reference handler
     #[arg(long, requires = "waits")]
     idle: bool,
-    /// Only locks of these classes or in their fields: a name, with an optional * at its end or beginning (repeatable); without
-    /// known fields, as in lock logs, also waits in the code of these classes
+    /// Only these locks: a class of locks or of their fields, a field such as com.acme.Cache.lock, or an id such as @17; names may have a
+    /// * at the end or beginning (repeatable). Without known fields, as in lock logs, also waits in the code of these classes
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
     #[command(flatten)]

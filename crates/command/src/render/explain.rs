@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use analysis::allocations::Location;
 use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising};
-use analysis::locks::{Deadlock, Stuck, ThreadName};
+use analysis::locks::{CalledLock, Deadlock, Longest, Place, Stuck, ThreadName};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
+use trace::command_line::quoted;
 use trace::names;
 
+use crate::input::program::Program;
 use crate::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
-use crate::render::locks::{name, stuck_json};
+use crate::render::locks::{longest_json, name, stuck_json};
 use crate::render::page::Page;
 use crate::render::view::{self, location};
 use crate::render::{explain_cpu, safepoints};
@@ -24,7 +26,29 @@ pub(crate) struct Source<'p> {
     pub(crate) dump: Option<PathBuf>,
     /// The trace has call stacks of what is allocated.
     pub(crate) has_stacks: bool,
+    /// What it is a trace of.
+    pub(crate) program: Program,
 }
+
+impl Source<'_> {
+    /// The command that records the program with these options: while it runs by attaching, or once more; `None` if neither can be.
+    fn recorded(&self, options: &[&str]) -> Option<Vec<String>> {
+        let Program { running, is_recorded, command } = &self.program;
+        let attach = running.filter(|_| *is_recorded).map(|pid| vec!["attach".to_owned(), pid.to_string()]);
+        let options = options.iter().map(|&option| option.to_owned());
+        match (attach, command) {
+            (Some(attach), _) => Some(attach.into_iter().chain(options).chain(DURATION.map(str::to_owned)).collect()),
+            (None, Some(command)) => {
+                let run = std::iter::once("run".to_owned()).chain(options).chain(["--".to_owned()]);
+                Some(run.chain(command.0.iter().map(|word| quoted(word))).collect())
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// How long a command records that attaches.
+const DURATION: [&str; 2] = ["--duration", "30s"];
 
 /// Writes all findings, each with what it means and the command to type next.
 pub(crate) fn write(explanation: &Explanation<'_>, source: &Source<'_>, out: &mut Page<'_>) -> io::Result<()> {
@@ -155,13 +179,16 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
         }
         Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
         Finding::Contention(contention @ Contention { waited, share, .. }) => {
-            let lock = called(contention);
+            let (lock, waited) = (called(contention), duration(waited.total));
             // Several may wait at the same time.
             let share = match *share {
                 share if share < 1.0 => format!("{} of the time", human::share(share)),
-                threads => format!("{threads:.1} threads at a time on average"),
+                threads => format!("on average {threads:.1} threads"),
             };
-            ("lock:", format!("threads waited {} for {lock}, {share}", duration(waited.total)))
+            let owner = contention.owners.first().filter(|_| !is_hardly_known(contention));
+            let owner =
+                owner.map_or(String::new(), |owner| format!(", while its owner was at {}", called_at(&owner.place)));
+            ("lock:", format!("threads waited {waited} ({share}) for {lock}{owner}"))
         }
         Finding::Lateness(Lateness { sync, share, worst, .. }) => {
             let most = worst.as_ref().map_or(String::new(), |worst| {
@@ -178,11 +205,17 @@ fn called(contention: &Contention<'_>) -> String {
     let class = contention.class.unwrap_or("(unknown class)");
     match (contention.single, contention.waiters.first()) {
         (Some(lock), _) if lock.name.is_some() => lock.to_string(),
-        (Some(_), Some(LineWaits { at, .. })) => {
+        (Some(_), Some(LineWaits { place: Place { at, .. }, .. })) => {
             format!("{class} locked in {}.{}", at.class, names::jvm_method_name(at.method))
         }
         _ => class.to_owned(),
     }
+}
+
+/// A line, and what it calls.
+fn called_at(place: &Place<'_>) -> String {
+    let calls = place.calls.map(|at| format!(" in {}.{}", at.class, names::jvm_method_name(at.method)));
+    format!("{}{}", place.at, calls.unwrap_or_default())
 }
 
 fn threads(deadlock: &Deadlock<'_>) -> String {
@@ -274,12 +307,12 @@ fn churn_sentences(churn: &Churn<'_>, explanation: &Explanation<'_>) -> Vec<Stri
 }
 
 fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
-    let Contention { locks, waited, waiters, owners, owner, .. } = contention;
+    let Contention { locks, waited, waiters, owners, owner, longest, .. } = contention;
     let total = waited.total;
     let locks = counted(*locks, "lock", "locks");
     let mut sentences = vec![format!("{} for {locks}", counted(waited.waits, "wait", "waits"))];
-    if let Some(LineWaits { at, waited }) = waiters.first() {
-        sentences.push(format!("waiting at {at} ({})", percent(waited.total.0, total.0)));
+    if let Some(LineWaits { place, waited }) = waiters.first() {
+        sentences.push(format!("waiting at {} ({})", place.at, percent(waited.total.0, total.0)));
     }
     if let Some((thread, held)) = owner {
         sentences.push(format!("owned by {thread} ({})", percent(held.0, total.0)));
@@ -289,7 +322,9 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
             let known = counted(contention.with_owners_place().waits, "wait", "waits");
             sentences.push(format!("owner stacks are known for only {known}: too few to locate the owner"));
         }
-        Some(LineWaits { at, waited: held }) => {
+        // The head has it.
+        Some(LineWaits { waited: held, .. }) if held == waited => {}
+        Some(LineWaits { place, waited: held }) => {
             let known = contention.with_owners_place();
             let of_what = match known.waits == waited.waits {
                 true => String::new(),
@@ -298,11 +333,30 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
                 }
             };
             let share = percent(held.total.0, known.total.0);
-            sentences.push(format!("owner at {at} ({share}{of_what})"));
+            sentences.push(format!("owner at {} ({share}{of_what})", called_at(place)));
         }
         None => sentences.push("the trace has no owner stacks".to_owned()),
     }
+    sentences.extend(longest.as_ref().map(longest_wait));
     sentences
+}
+
+/// The longest wait, with both stacks.
+fn longest_wait(longest: &Longest<'_>) -> String {
+    let owner =
+        longest.owner.map_or(String::new(), |owner| format!("; {owner} owned it{}", stack(&longest.owner_stack)));
+    format!("longest wait {}: {}{}{owner}", duration(longest.length), longest.waiter, stack(&longest.stack))
+}
+
+/// A call stack in a sentence, innermost first.
+fn stack(frames: &[Location<'_>]) -> String {
+    /// More do not fit a sentence; `martini locks --stacks` has them.
+    const FRAMES: usize = 6;
+    let mut text: Vec<String> = frames.iter().take(FRAMES).map(|at| at.to_string()).collect();
+    if frames.len() > FRAMES {
+        text.push("...".to_owned());
+    }
+    if text.is_empty() { String::new() } else { format!(" at {}", text.join(" < ")) }
 }
 
 /// Whether the owner's place is known of so few waits that they say nothing of the rest.
@@ -326,46 +380,62 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
         }
         Finding::Growth(growth) if growth.classes.iter().any(|class| class.samples > 0) => {
             let method =
-                growth.at.map(|at| quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room));
+                growth.at.map(|at| fitted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room));
             let code = method.iter().flat_map(|method| ["--in", method]).collect::<Vec<_>>();
             words(&[&["tree", &trace, "--live"], &code[..]].concat())
         }
-        Finding::Growth(_) => {
+        Finding::Growth(_) | Finding::Rise(_) if source.program.running.is_some() => {
+            let pid = source.program.running.map_or(String::new(), |pid| pid.to_string());
+            words(&["dump", &pid])
+        }
+        Finding::Growth(_) | Finding::Rise(_) => {
             // Late, when much has piled up, but in a run that has a collection less, too.
             let collections = explanation.collections.map_or(0, |(count, _)| count).saturating_sub(1).max(1);
-            words(&["run", "--stack", "16", "--dump", &format!("gc:{collections}"), "java", "..."])
+            let again = source.recorded(&["--stack", "16", "--dump", &format!("gc:{collections}")]);
+            again.map_or_else(|| words(&["stats", &trace, "--by", "site"]), with_martini)
         }
-        Finding::Rise(_) => words(&["run", "--stack", "16", "java", "..."]),
         Finding::Churn(churn) if !churn.is_own && !source.has_stacks => {
-            words(&["run", "--callers", "16k", "java", "..."])
+            let again = source.recorded(&["--sampled"]);
+            again.map_or_else(|| words(&["stats", &trace, "--by", "site"]), with_martini)
         }
         Finding::Churn(churn) => {
             let method = format!("{}.{}", churn.at.class, names::jvm_method_name(churn.at.method));
-            let method = quoted(&method, room);
+            let method = fitted(&method, room);
             let view: &[&str] = if source.has_stacks { &["tree", &trace] } else { &["stats", &trace, "--by", "site"] };
             words(&[view, &["--in", &method]].concat())
         }
         Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
         Finding::Cpu(found) => match found.what {
             Busy::Line(at) => {
-                let method = quoted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
+                let method = fitted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
                 words(&["tree", &trace, "--cpu", "--in", &method])
             }
             Busy::Kernel => words(&["tree", &trace, "--cpu", "--bottom-up"]),
             Busy::Collector if source.has_stacks => words(&["tree", &trace]),
-            Busy::Collector => words(&["run", "--sampled", "java", "..."]),
+            Busy::Collector => {
+                let again = source.recorded(&["--sampled"]);
+                again.map_or_else(|| words(&["stats", &trace, "--cpu", "--by", "kind"]), with_martini)
+            }
             Busy::Compiler | Busy::Lost => words(&["stats", &trace, "--cpu", "--by", "kind"]),
         },
-        Finding::Contention(Contention { class, .. }) => {
-            let class = class.map(|class| quoted(class, room));
-            let filter = class.iter().flat_map(|class| ["--filter", class]).collect::<Vec<_>>();
+        Finding::Contention(Contention { class, single, .. }) => {
+            let lock = match single {
+                Some(CalledLock { name: Some(name), .. }) => Some(fitted(&name.to_string(), room)),
+                Some(CalledLock { object, .. }) => Some(format!("@{object}")),
+                None => class.map(|class| fitted(class, room)),
+            };
+            let filter = lock.iter().flat_map(|lock| ["--filter", lock]).collect::<Vec<_>>();
             words(&[&["locks", &trace, "--stacks"], &filter[..]].concat())
         }
     }
 }
 
+fn with_martini(words: Vec<String>) -> Vec<String> {
+    std::iter::once("martini".to_owned()).chain(words).collect()
+}
+
 /// A name of code as a word of a shell's command line; without its packages where it is too long, as the pattern that it is then.
-fn quoted(name: &str, room: usize) -> String {
+fn fitted(name: &str, room: usize) -> String {
     let name = printable(name);
     let is_long = name.chars().count() > room;
     let packages = name.find(|c: char| c.is_uppercase()).filter(|_| is_long).unwrap_or(0);
@@ -380,6 +450,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
         .iter()
         .map(|finding| {
             let mut fields = fields(finding);
+            fields["cost"] = explanation.cost(finding).into();
             fields["next"] = next(finding, explanation, source, usize::MAX).join(" ").into();
             fields
         })
@@ -397,7 +468,14 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
 }
 
 fn fields(finding: &Finding<'_>) -> Value {
-    let place = |place: &LineWaits<'_>| json!({ "at": location(&place.at), "nanos": place.waited.total.0, "waits": place.waited.waits });
+    let place = |waits: &LineWaits<'_>| {
+        json!({
+            "at": location(&waits.place.at),
+            "calls": waits.place.calls.as_ref().map(location),
+            "nanos": waits.waited.total.0,
+            "waits": waits.waited.waits,
+        })
+    };
     match finding {
         Finding::Deadlock(deadlock) => json!({
             "kind": "deadlock",
@@ -448,6 +526,7 @@ fn fields(finding: &Finding<'_>) -> Value {
             "waiters": contention.waiters.iter().map(place).collect::<Vec<_>>(),
             "owners": contention.owners.iter().map(place).collect::<Vec<_>>(),
             "owner": contention.owner.as_ref().map(owner),
+            "longest": contention.longest.as_ref().map(longest_json),
         }),
         Finding::Lateness(lateness) => json!({
             "kind": "late",
@@ -483,8 +562,8 @@ mod tests {
 
     #[test]
     fn names_that_are_too_long_become_patterns() {
-        assert_eq!(quoted("org.acme.Shop$Cart.add", 80), "'org.acme.Shop$Cart.add'");
-        assert_eq!(quoted("org.acme.Shop$Cart.add", 20), "'*.Shop$Cart.add'");
-        assert_eq!(quoted("org.acme.main.run", 9), "org.acme.main.run");
+        assert_eq!(fitted("org.acme.Shop$Cart.add", 80), "'org.acme.Shop$Cart.add'");
+        assert_eq!(fitted("org.acme.Shop$Cart.add", 20), "'*.Shop$Cart.add'");
+        assert_eq!(fitted("org.acme.main.run", 9), "org.acme.main.run");
     }
 }

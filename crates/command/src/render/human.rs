@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use trace::command_line::quoted;
 use trace::time::Nanos;
 
 /// A count with its thousands apart: `1,234,567`.
@@ -79,9 +80,7 @@ pub(crate) fn counted(number: u64, singular: &str, plural: &str) -> String {
 
 /// A path as a word of a shell's command line, quoted where it has to be.
 pub(crate) fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:,@%".contains(c);
-    if text.chars().all(plain) && !text.is_empty() { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    quoted(&path.display().to_string())
 }
 
 /// A name that cannot break a table or speak to the terminal: control characters are spelled out.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::allocations::Location;
 use analysis::locks::{
-    Durations, LockBy, LockName, LockReport, LockRow, LockSubject, Stuck, ThreadName, TimeTotals, WaitSums,
+    Durations, LockBy, LockName, LockReport, LockRow, LockSubject, Longest, Stuck, ThreadName, TimeTotals, WaitSums,
 };
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
@@ -105,18 +105,21 @@ pub(crate) fn view<'a, 'r: 'a>(by: LockBy, waits: bool) -> View<'a, LockRow<'r>>
         .text(noun(by), |row| Name(row.subject.to_string()))
         .json(|row| subject(&row.subject))
         .json(move |row| {
-            let longest = row.longest[usize::from(waits)].as_ref().map(|longest| {
-                json!({
-                    "nanos": longest.length.0,
-                    "since_nanos": longest.since.0,
-                    "waiter": name(&longest.waiter),
-                    "owner": longest.owner.as_ref().map(name),
-                    "stack": stack(&longest.stack),
-                    "owner_stack": stack(&longest.owner_stack),
-                })
-            });
+            let longest = row.longest[usize::from(waits)].as_ref().map(longest_json);
             json!({ "still_there": row.open, "longest": longest })
         })
+}
+
+/// The longest of some waits.
+pub(crate) fn longest_json(longest: &Longest<'_>) -> Value {
+    json!({
+        "nanos": longest.length.0,
+        "since_nanos": longest.since.0,
+        "waiter": name(&longest.waiter),
+        "owner": longest.owner.as_ref().map(name),
+        "stack": stack(&longest.stack),
+        "owner_stack": stack(&longest.owner_stack),
+    })
 }
 
 fn subject(subject: &LockSubject<'_>) -> Value {

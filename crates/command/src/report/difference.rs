@@ -69,7 +69,7 @@ fn leaks(reports: [&AllocationReport; 2], naming: &Naming) -> Value {
     json!({ "class": table(By::Class), "site": table(By::Site), "line": table(By::Line) })
 }
 
-/// Waits, and what threads did. Names of threads differ in numbers from run to run.
+/// Waits, and what threads did. Numbers of threads differ from run to run.
 fn locks(reports: [&LockReport; 2]) -> Value {
     let mut tables = Map::new();
     for by in [LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair] {

@@ -12,7 +12,7 @@ use crate::render::{allocations, samples};
 
 /// The most values of a row.
 pub(crate) const VALUES: usize = 5;
-/// With more threads than these, those whose names differ in numbers only are one row.
+/// With more threads than these, those of a pool are one row.
 const MANY_THREADS: u64 = 200;
 
 /// What is shown one at a time.

@@ -103,6 +103,7 @@ impl<W: Write> Writing<'_, '_, W> {
             node_id: node_id.into(),
             time,
             name,
+            java_version: None,
         });
         names.write(&AgentCreate {
             agent_id: (&*agent).into(),

@@ -69,8 +69,10 @@ elements! {
         Expected node_id: Text<'a> = "nodeIdRef",
         /// As for [`Node`].
         Expected time: Time = "time",
-        /// The command.
+        /// The command line, quoted for a shell.
         Optional name: Text<'a> = "name",
+        /// The version of the JVM; an extension of Martini's.
+        Optional java_version: Text<'a> = "javaVersion",
     }
 
     /// The profiler's agent inside the process.

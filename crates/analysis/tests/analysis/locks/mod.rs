@@ -316,7 +316,7 @@ fn compare(story: &Story) {
         other => panic!("{other:?}"),
     });
     // A pool's row is the sum of its threads' rows.
-    let pool = |thread: usize| ["main", "pool-*-thread-*"][usize::from(thread > 0)].to_owned();
+    let pool = |thread: usize| ["main", "pool-1-thread-*", "pool-1-thread-*", "pool-2-thread-*"][thread].to_owned();
     let pools = story.recount(true, |placed| Some(pool(placed.thread)));
     check(&report.rows(LockBy::Waiter, true), &pools, true, |subject| match subject {
         LockSubject::Thread(thread) => thread.name.to_owned(),
