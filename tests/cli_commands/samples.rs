@@ -4,7 +4,7 @@ use std::fs::File;
 
 use serde_json::Value;
 
-use crate::support::{end, martini, run, trace, trace_json};
+use crate::support::{end, martini, run, text, trace, trace_json, written};
 
 #[test]
 fn tables_of_samples_are_exact_as_json() {
@@ -114,4 +114,13 @@ fn sampled_objects_have_slices_that_are_scaled_too() {
     assert_eq!(live[..2], [None, None]);
     let lives = all["sum"]["active_bytes"].as_u64().unwrap();
     assert!(live[2].is_some_and(|last| last.abs_diff(lives) <= 9), "{live:?} {lives}");
+}
+
+#[test]
+fn an_interval_that_was_widened_is_in_the_summary() {
+    let (asked, longer) = (r#"key="sampled.interval" value="524288""#, r#"key="sampled.interval" value="2097152""#);
+    let said = |text: String| run(&["stats", written(text).path()]).out;
+    assert!(!said(text("sampled.trcxml")).contains("as asked"));
+    let page = said(text("sampled.trcxml").replace(asked, longer));
+    assert!(page.contains("; sampled once per 2.0 MiB at the least, not 512.0 KiB as asked\n"), "{page}");
 }

@@ -272,7 +272,9 @@ impl Breakdown {
         if are_alone && sampled > 0 && sampled == self.sources.samples() {
             // All of what is known: the accounts of threads are exact.
             let error = error(self.sources.variance_of_all());
-            return (group.totals, (error > 0).then_some(error));
+            let mut totals = group.totals;
+            totals.bound_living();
+            return (totals, (error > 0).then_some(error));
         }
         self.finish(group)
     }
@@ -284,6 +286,7 @@ impl Breakdown {
         if let Some(sampled) = sampled {
             totals.estimated(sampled.round() as u64, Some(variance));
         }
+        totals.bound_living();
         let error = (!parts.is_empty()).then(|| parts.error(|index| self.source(index)));
         (totals, error)
     }

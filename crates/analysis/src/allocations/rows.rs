@@ -11,6 +11,7 @@ use super::naming::{Naming, SiteNames};
 use super::report::AllocationReport;
 use super::totals::ObjectTotals;
 use crate::call_tree::REMOVED;
+use crate::explain::LEAST_SAMPLES;
 use crate::location::Location;
 use crate::own_code::is_jdk;
 
@@ -104,6 +105,13 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// Whether so few samples say what was allocated that it may be nearly anything.
+    pub fn has_few_samples(&self) -> bool {
+        // Of a part that is counted the error is small.
+        let is_doubtful = self.error.is_some_and(|error| error.saturating_mul(2) >= self.totals.total_bytes());
+        (1..LEAST_SAMPLES).contains(&self.samples) && is_doubtful
+    }
+
     /// Whether it is to be shown: where no more than chance is removed, that is a part of what callers may be off.
     fn is_worth(&self) -> bool {
         !matches!(self.subject, Subject::Removed(_)) || self.totals.total_bytes() > 0

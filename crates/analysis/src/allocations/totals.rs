@@ -136,6 +136,16 @@ impl ObjectTotals {
         self.estimated_bytes.map(|bytes| self.allocated.bytes.saturating_sub(bytes))
     }
 
+    /// What samples say to live was allocated, and is no more than that: the difference is chance.
+    pub(super) fn bound_living(&mut self) {
+        if self.living.samples > 0 {
+            let Amount { objects, bytes } = &mut self.living.amount;
+            *objects = self.allocated.objects.min(*objects);
+            *bytes = self.allocated.bytes.min(*bytes);
+            self.living.survived_bytes = self.living.survived_bytes.min(*bytes);
+        }
+    }
+
     /// Whether all of it was allocated, as the VM itself counted.
     pub(super) fn is_known_allocated(&self) -> bool {
         self.estimate_variance == Some(0.0) && self.estimated_bytes.is_some_and(|bytes| bytes >= self.allocated.bytes)
@@ -222,6 +232,25 @@ mod tests {
         assert_eq!(totals(50_000, Some(0)).estimate_error(100), Some(300));
         assert_eq!(totals(50, Some(80)).estimate_error(100), Some(50));
         assert_eq!(totals(50, Some(80)).removed_bytes(), Some(0));
+    }
+
+    #[test]
+    fn samples_never_say_that_more_lives_than_was_allocated() {
+        let living = |samples| Living {
+            amount: Amount { objects: 12, bytes: 1_200 },
+            survived_bytes: 1_100,
+            samples,
+            ..Living::default()
+        };
+        let bound = |samples| {
+            let allocated = Amount { objects: 10, bytes: 1_000 };
+            let mut totals = ObjectTotals { allocated, living: living(samples), ..ObjectTotals::default() };
+            totals.bound_living();
+            (totals.live(), totals.live_bytes(), totals.survived_bytes())
+        };
+        assert_eq!(bound(3), (10, 1_000, 1_000));
+        // What is counted may be older than the trace.
+        assert_eq!(bound(0), (12, 1_200, 1_100));
     }
 
     #[test]

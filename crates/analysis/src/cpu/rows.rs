@@ -11,6 +11,7 @@ use super::report::CpuReport;
 use super::samples::{CellKey, Weight};
 use super::subject::CpuSubject;
 use crate::allocations::SiteNames;
+use crate::explain::LEAST_SAMPLES;
 use crate::stacks::StackIndex;
 use crate::symbols::{SiteIndex, ThreadIndex};
 
@@ -75,6 +76,13 @@ pub struct CpuRow<'a> {
     pub total: Nanos,
     /// What ran innermost there, most first.
     pub inside: Vec<CpuInside<'a>>,
+}
+
+impl CpuRow<'_> {
+    /// Whether so few samples say how long it took that it may be nearly anything.
+    pub fn has_few_samples(&self) -> bool {
+        (1..LEAST_SAMPLES).contains(&self.samples)
+    }
 }
 
 /// What ran at a line of code.

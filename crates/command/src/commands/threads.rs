@@ -36,7 +36,8 @@ Columns:
   waiting    in Object.wait
   sleeping   in Thread.sleep
   parked     in java.util.concurrent: locks, conditions, queues, latches
-  running    alive minus all of these, divided into
+  running    alive minus all of these (running or parked without --juc),
+             divided into
   cpu          on a processor
   queued       ready to run, but no processor was free
   elsewhere    the rest, an estimate (~): waiting in the system, such as for
@@ -156,7 +157,9 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
     }
     lock_summary::write_left_out(&left, out)?;
     if !rows.is_empty() {
-        out.write_sentence(2, &threads::legend(report.slice(), report.is_log()))?;
+        if let Some(legend) = threads::legend(report) {
+            out.write_sentence(2, &legend)?;
+        }
         if let Some(legend) = threads::processor_legend(&rows) {
             out.write_sentence(2, legend)?;
         }

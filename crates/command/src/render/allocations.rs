@@ -191,6 +191,7 @@ fn unnamed<'a, 'r: 'a>(report: &AllocationReport) -> View<'a, Row<'r>> {
     numbers(report)
         .of(|row: &Row<'r>| &row.totals)
         .both("±", "error_bytes", |row| row.error.map(Bytes))
+        .json(|row| json!({ "samples": row.samples }))
         .json(|row| subject(&row.subject))
 }
 

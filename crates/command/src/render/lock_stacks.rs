@@ -8,6 +8,7 @@ use analysis::locks::{CalledLock, LockReport, LockRow, Stuck};
 use owo_colors::OwoColorize;
 
 use crate::render::human::{count, counted, duration, printable};
+use crate::render::notes::recorded::RecordedWaits;
 use crate::render::page::Page;
 
 /// Frames of a stack that text shows.
@@ -15,13 +16,14 @@ const FRAMES: usize = 12;
 
 /// Writes deadlocks, with the stacks of their threads.
 pub(crate) fn write_deadlocks(report: &LockReport, out: &mut Page<'_>) -> std::io::Result<()> {
+    let recorded = RecordedWaits::of(report);
     for deadlock in report.deadlocks() {
         let threads = counted(deadlock.members.len() as u64, "thread had waited", "threads had waited");
         let title =
             format!("DEADLOCK: {threads} for each other for {} when the trace ended", duration(deadlock.length));
         writeln!(out, "\n{}", title.red().bold())?;
         for member in &deadlock.members {
-            write_one(member, out)?;
+            write_one(member, recorded, out)?;
         }
     }
     Ok(())
@@ -29,6 +31,7 @@ pub(crate) fn write_deadlocks(report: &LockReport, out: &mut Page<'_>) -> std::i
 
 /// Writes the threads that were still blocked at the end; those that wait for the same lock are one entry, of `top` at most.
 pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut Page<'_>) -> std::io::Result<()> {
+    let recorded = RecordedWaits::of(report);
     let (stuck, more) = report.stuck();
     let all = stuck.len() as u64 + more;
     if all == 0 {
@@ -46,7 +49,7 @@ pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut Page<'_>) -
         }
     }
     for &(one, others) in groups.iter().take(top) {
-        write_one(one, out)?;
+        write_one(one, recorded, out)?;
         if others > 0 {
             writeln!(out, "    {} for it as well", counted(others, "other thread waits", "other threads wait"))?;
         }
@@ -58,11 +61,11 @@ pub(crate) fn write_stuck(report: &LockReport, top: usize, out: &mut Page<'_>) -
     Ok(())
 }
 
-fn write_one(stuck: &Stuck<'_>, out: &mut Page<'_>) -> std::io::Result<()> {
+fn write_one(stuck: &Stuck<'_>, recorded: RecordedWaits, out: &mut Page<'_>) -> std::io::Result<()> {
     let lock = stuck.object.map(|object| CalledLock { name: stuck.name, class: stuck.class, object });
     let lock = lock.map_or_else(String::new, |lock| format!(" for {lock}"));
     let owner = match &stuck.owner {
-        Some((owner, state)) => format!(", owned by {owner} ({})", state.as_str()),
+        Some((owner, state)) => format!(", owned by {owner} ({})", recorded.word(*state)),
         None => String::new(),
     };
     let state = stuck.state.as_str();

@@ -8,6 +8,7 @@ use trace::time::Nanos;
 
 use crate::input::reading::Reading;
 use crate::render::human::{bytes, count, counted, duration};
+use crate::render::notes::recorded::RecordedWaits;
 use crate::render::page::Page;
 use crate::render::{head, notes};
 
@@ -39,11 +40,15 @@ pub(crate) fn sums(report: &LockReport) -> String {
         stalls.push(stall("parked", parked));
     }
     let threads = counted(report.thread_count(), "thread", "threads");
+    let recorded = RecordedWaits::of(report);
     let threads = match report.other_thread_count() {
         0 => threads,
         others => format!("{threads} (and {others} VM and native threads)"),
     };
-    format!("{threads} in {}: {}", duration(length), stalls.join(", "))
+    match recorded.any {
+        true => format!("{threads} in {}: {}", duration(length), stalls.join(", ")),
+        false => format!("{threads} in {}; what they waited for was not recorded", duration(length)),
+    }
 }
 
 /// Below the table of owners' places: which share of the waits is in it.

@@ -32,6 +32,7 @@ pub(crate) fn write_lines(
     out: &mut Page<'_>,
 ) -> io::Result<()> {
     let mut lines = report.lines(names, |_| true);
+    lines.retain(|line| !line.row.has_few_samples());
     let size = |line: &Line<'_>| line.row.totals.total_bytes();
     lines.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| a.row.subject.cmp(&b.row.subject)));
     lines.truncate(rows);
@@ -55,7 +56,7 @@ pub(crate) fn half(rows: usize) -> usize {
 /// Writes the lines that take most of the CPU time.
 pub(crate) fn write_cpu(report: &CpuReport, names: &SiteNames, rows: usize, out: &mut Page<'_>) -> io::Result<()> {
     let mut lines = report.rows(CpuBy::Line, names);
-    lines.retain(|line| line.samples > 0);
+    lines.retain(|line| line.samples > 0 && !line.has_few_samples());
     let mut others = 0;
     // Threads that compile or collect leave room for the program, however much they take.
     lines.retain(|line| {

@@ -96,6 +96,14 @@ pub(crate) fn write_left_out(rows: usize, out: &mut impl Write) -> io::Result<()
     }
 }
 
+/// Writes how many rows are not shown since too few samples say something of them.
+pub(crate) fn write_too_few(rows: usize, out: &mut impl Write) -> io::Result<()> {
+    match rows {
+        0 => Ok(()),
+        rows => writeln!(out, "  {} more, too few samples to say", count(rows as u64)),
+    }
+}
+
 /// Which columns of numbers stand in each line of a row: as many as fit.
 fn lines(widths: &[usize], width: Width) -> Vec<Range<usize>> {
     let mut lines: Vec<Range<usize>> = Vec::new();

@@ -11,6 +11,7 @@ use trace::time::{Nanos, Time};
 
 use crate::render::human::duration;
 use crate::render::locks::{name, totals};
+use crate::render::notes::recorded::RecordedWaits;
 use crate::render::table::Table;
 use crate::render::view::Cell::{Count, Name, Text};
 use crate::render::view::View;
@@ -59,44 +60,49 @@ pub(crate) fn sort_threads(rows: &mut [ThreadSummary<'_>], column: ThreadColumn)
 
 /// Threads that run Java. A lock log shows only when they are blocked.
 pub(crate) fn view<'a, 'r: 'a>(rows: &[ThreadSummary<'_>], report: &'a LockReport) -> View<'a, ThreadSummary<'r>> {
-    let (slice, is_log) = (report.slice(), report.is_log());
+    let (slice, is_log, recorded) = (report.slice(), report.is_log(), RecordedWaits::of(report));
     let until = report.counted().map_or(Time(u64::MAX), |(_, until)| until);
     let any = |has: fn(&ThreadSummary<'_>) -> bool| rows.iter().any(has);
     let of_trace = |heading| (!is_log).then_some(heading);
+    let of_waits = |heading| recorded.any.then_some(heading);
+    let of_waits_of_trace = |heading| (recorded.any && !is_log).then_some(heading);
     let of_processors = |heading| has_processors(rows).then_some(heading);
     // Where the trace says what it consists of it is not needed.
-    let has_running = !is_log && any(|row| row.processor.is_none());
+    let has_running = !is_log && recorded.any && any(|row| row.processor.is_none());
     let has_sleeping = any(|row| row.sleeping.count > 0);
     let parked = |heading| any(|row| row.parked.count > 0).then_some(heading);
     View::new()
         .both(pools(rows), "members", |row: &ThreadSummary<'r>| Count(row.members))
         .both(of_trace("alive"), "alive_nanos", ThreadSummary::alive)
-        .both(has_running.then_some("running"), "running_nanos", |row| row.running)
+        .both(has_running.then_some(recorded.word(State::Running)), "running_nanos", move |row| {
+            recorded.any.then_some(row.running)
+        })
         .both(of_processors("cpu"), "cpu_nanos", cpu)
         .both(of_processors("queued"), "queued_nanos", |row| row.processor?.queued)
         .text(of_processors("elsewhere"), |row| Some(format!("~{}", duration(row.processor?.elsewhere?))))
-        .text("blocked", |row| row.blocked.total)
-        .text("times", |row| Count(row.blocked.count))
-        .text(of_trace("waiting"), |row| row.waiting.total)
-        .text(of_trace("times"), |row| Count(row.waiting.count))
+        .text(of_waits("blocked"), |row| row.blocked.total)
+        .text(of_waits("times"), |row| Count(row.blocked.count))
+        .text(of_waits_of_trace("waiting"), |row| row.waiting.total)
+        .text(of_waits_of_trace("times"), |row| Count(row.waiting.count))
         .text(has_sleeping.then_some("sleeping"), |row| row.sleeping.total)
         .text(parked("parked"), |row| row.parked.total)
         .text(parked("times"), |row| Count(row.parked.count))
-        .text(of_trace("at end"), move |row| at_end(row, until))
-        .both("over time", "over_time", move |row| Text(timeline(row, slice, is_log)))
+        .text(of_trace("at end"), move |row| at_end(row, until, recorded))
+        .both(of_waits("over time"), "over_time", move |row| recorded.any.then(|| Text(timeline(row, slice, is_log))))
         .text("thread", |row| Name(row.thread.to_string()))
-        .json(|row| {
-            let at_end = State::ALL.iter().zip(row.at_end).map(|(state, threads)| (state.as_str(), threads));
+        .json(move |row| {
+            let at_end = State::ALL.into_iter().zip(row.at_end).map(|(state, threads)| (recorded.word(state), threads));
+            let stall = |time| recorded.any.then(|| totals(time));
             json!({
                 "thread": name(&row.thread),
                 "kind": row.kind.map(|kind| kind.as_str()),
                 "started_nanos": row.started.0,
                 "ended_nanos": row.ended.0,
                 "elsewhere_nanos": row.processor.and_then(|processor| processor.elsewhere).map(|elsewhere| elsewhere.0),
-                "blocked": totals(row.blocked),
-                "waiting": totals(row.waiting),
-                "parked": totals(row.parked),
-                "sleeping": totals(row.sleeping),
+                "blocked": stall(row.blocked),
+                "waiting": stall(row.waiting),
+                "parked": stall(row.parked).filter(|_| recorded.juc),
+                "sleeping": stall(row.sleeping),
                 "at_end": at_end.collect::<BTreeMap<_, _>>(),
             })
         })
@@ -123,14 +129,17 @@ fn cpu(row: &ThreadSummary<'_>) -> Option<Nanos> {
 }
 
 /// What a thread did when the trace ended, or the part of it that counts; of several, how many did what.
-fn at_end(row: &ThreadSummary<'_>, until: Time) -> String {
+fn at_end(row: &ThreadSummary<'_>, until: Time, recorded: RecordedWaits) -> String {
     let states = State::ALL.into_iter().zip(row.at_end);
     let there: Vec<(State, u64)> = states.filter(|&(_, threads)| threads > 0).collect();
     match there[..] {
         [] if row.started > until => "-".to_owned(),
         [] => "ended".to_owned(),
-        [(one, 1)] if row.members == 1 => one.as_str().to_owned(),
-        _ => there.iter().map(|(of, threads)| format!("{threads} {}", of.as_str())).collect::<Vec<_>>().join(", "),
+        [(one, 1)] if row.members == 1 => recorded.word(one).to_owned(),
+        _ => {
+            let words = there.iter().map(|&(of, threads)| format!("{threads} {}", recorded.word(of)));
+            words.collect::<Vec<_>>().join(", ")
+        }
     }
 }
 
@@ -155,13 +164,17 @@ fn timeline(row: &ThreadSummary<'_>, slice: Nanos, is_log: bool) -> String {
     row.slices.iter().map(letter).collect()
 }
 
-/// What the characters of the timelines mean.
-pub(crate) fn legend(slice: Nanos, is_log: bool) -> String {
-    let states = match is_log {
-        true => "B blocked (lower case: part of it), . not blocked",
-        false => "B blocked, W waiting, P parked, S sleeping (lower case: part of it), . none of these",
+/// What the characters of the timelines mean; `None` if there are none.
+pub(crate) fn legend(report: &LockReport) -> Option<String> {
+    let recorded = RecordedWaits::of(report);
+    let states = match (report.is_log(), recorded.juc) {
+        (true, _) => "B blocked (lower case: part of it), . not blocked",
+        (false, true) => "B blocked, W waiting, P parked, S sleeping (lower case: part of it), . none of these",
+        (false, false) => {
+            "B blocked, W waiting, S sleeping (lower case: part of it), . none of these; parking was not recorded (--juc)"
+        }
     };
-    format!("over time: one character is {}; {states}", duration(slice))
+    recorded.any.then(|| format!("over time: one character is {}; {states}", duration(report.slice())))
 }
 
 /// What the columns about processors mean; `None` if no row has them.

@@ -9,6 +9,7 @@ use trace::time::Time;
 use super::names::{Names, shown};
 use super::waits::Waits;
 use crate::render::locks as render;
+use crate::render::notes::recorded::RecordedWaits;
 
 /// More rows of a table are left out, the shortest waits.
 const MOST_ROWS: usize = 500;
@@ -34,7 +35,7 @@ pub(super) fn json(report: &LockReport, waits: Waits, origin: Time, names: &mut 
         "threads": threads.iter().map(|row| thread(row, origin)).collect::<Vec<_>>(),
         "threads_left": left,
         "slice": report.slice().0,
-        "states": State::ALL.map(State::as_str),
+        "states": State::ALL.map(|state| RecordedWaits::of(report).word(state)),
         "waits": single(waits, origin, names),
     })
 }

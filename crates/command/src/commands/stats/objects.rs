@@ -12,7 +12,7 @@ use crate::commands::selection::{row_limit, selects_site};
 use crate::input::reading::Reading;
 use crate::render::allocations::{self, TableKind};
 use crate::render::page::Page;
-use crate::render::table::write_left_out;
+use crate::render::table::{write_left_out, write_too_few};
 use crate::render::{coverage, head, human, notes};
 
 /// The frames that name stacks.
@@ -130,9 +130,13 @@ impl<'a> Objects<'a> {
                 continue;
             }
             let mut rows = self.rows(by);
+            let too_few = rows.extract_if(.., |row| row.has_few_samples()).count();
             let left_out = cut(&mut rows, self.top());
-            allocations::table(&rows, by, report).write(out)?;
+            if !rows.is_empty() {
+                allocations::table(&rows, by, report).write(out)?;
+            }
             write_left_out(left_out, out)?;
+            write_too_few(too_few, out)?;
         }
         if self.arguments.shows_accounts(report) {
             self.print_accounts(out)?;
@@ -148,10 +152,14 @@ impl<'a> Objects<'a> {
     fn print_code(&self, by: By, whole: u64, out: &mut Page<'_>) -> anyhow::Result<()> {
         let report = &self.reading.report;
         let lines = self.code(by);
-        let shown = &lines[..lines.len().min(self.top())];
+        let (few, mut shown): (Vec<_>, Vec<_>) = lines.iter().cloned().partition(|line| line.row.has_few_samples());
+        let left_out = cut(&mut shown, self.top());
         writeln!(out, "{}", "Where, in your code:".bold())?;
-        allocations::code_table(shown, by, whole, report).write(out)?;
-        write_left_out(lines.len() - shown.len(), out)?;
+        if !shown.is_empty() {
+            allocations::code_table(&shown, by, whole, report).write(out)?;
+        }
+        write_left_out(left_out, out)?;
+        write_too_few(few.len(), out)?;
         for sentence in allocations::notes(&lines, report) {
             out.write_sentence(2, &sentence)?;
         }

@@ -13,7 +13,7 @@ use crate::commands::selection::{note, row_limit, selects_site};
 use crate::commands::time_window::TimeWindow;
 use crate::input::reading::Reading;
 use crate::render::page::Page;
-use crate::render::table::write_left_out;
+use crate::render::table::{write_left_out, write_too_few};
 use crate::render::{allocations, conservation, head, notes, samples};
 
 /// The tables to show unless one is asked for.
@@ -102,10 +102,14 @@ impl<'a> Samples<'a> {
                 // What is only called from is a matter of trees.
                 rows.retain(|row| row.samples > 0);
             }
+            let too_few = rows.extract_if(.., |row| row.has_few_samples()).count();
             let all = rows.len();
             rows.truncate(top);
-            samples::view(by, whole, clock).table(&rows).write(out)?;
+            if !rows.is_empty() {
+                samples::view(by, whole, clock).table(&rows).write(out)?;
+            }
             write_left_out(all - rows.len(), out)?;
+            write_too_few(too_few, out)?;
             if by == CpuBy::Module && !report.has_modules() {
                 out.write_sentence(2, allocations::NO_MODULES)?;
             }

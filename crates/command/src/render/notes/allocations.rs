@@ -33,7 +33,7 @@ fn summary_of(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64)) -> String {
         return counts_summary(sum, facts, by_vm, &length);
     }
     if facts.allocations == 0 && facts.alloc_samples > 0 {
-        return samples_summary(sum, &length);
+        return format!("{}{}", samples_summary(sum, &length), widened(facts));
     }
     format!(
         "{} ({}) allocated{length}; {} ({}) collected in {}; {} ({}) not collected by the end",
@@ -45,6 +45,16 @@ fn summary_of(sum: &ObjectTotals, facts: &Facts, by_vm: (u64, u64)) -> String {
         count(sum.live()),
         bytes(sum.live_bytes()),
     )
+}
+
+/// How often objects were sampled, if that was not as often as asked for: the agent samples less where it would cost too much.
+fn widened(facts: &Facts) -> String {
+    match recorded::sampled_interval(facts).zip(facts.sampled_interval) {
+        Some((asked, largest)) if largest > asked => {
+            format!("; sampled once per {} at the least, not {} as asked", bytes(largest), bytes(asked))
+        }
+        _ => String::new(),
+    }
 }
 
 fn samples_summary(sum: &ObjectTotals, length: &str) -> String {

@@ -15,7 +15,9 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
     if blocked + waiting + parked == 0 && without_begin == 0 {
         notes.push(match report.is_log() {
             true => "no thread waited in this log".to_owned(),
-            false if sleeping > 0 => "no thread waited for another: no contention in what is selected".to_owned(),
+            false if sleeping > 0 && recorded::locks(report.facts()) != Some(false) => {
+                "no thread waited for another: no contention in what is selected".to_owned()
+            }
             false => match recorded::locks(report.facts()) {
                 Some(true) => "no thread waited for another: no contention in what is selected".to_owned(),
                 Some(false) => {

@@ -2,16 +2,19 @@
 
 use agent_options::{HeapMode, Options, RawOptions};
 use analysis::allocations::{Facts, Origin};
+use analysis::locks::{LockReport, State};
 
 /// Whether a trace was recorded with an engine; `None` if it is another profiler's, which does not say.
 fn was_on(facts: &Facts, engine: impl Fn(&Options) -> bool) -> Option<bool> {
-    let options = |origin: &Origin| {
-        let parameters = Some(&origin.parameters).filter(|_| origin.is_martini() && origin.imported_from.is_none())?;
-        parameters.parse::<RawOptions>().ok()?.resolve().ok()
-    };
     let are_on: Option<Vec<bool>> =
         facts.origins.iter().map(|origin| options(origin).map(|known| engine(&known))).collect();
     are_on.filter(|are_on| !are_on.is_empty()).map(|are_on| are_on.contains(&true))
+}
+
+/// The options of the agent that recorded a document; `None` if it was not Martini's.
+fn options(origin: &Origin) -> Option<Options> {
+    let parameters = Some(&origin.parameters).filter(|_| origin.is_martini() && origin.imported_from.is_none())?;
+    parameters.parse::<RawOptions>().ok()?.resolve().ok()
 }
 
 /// Whether allocations were recorded, in whatever way.
@@ -19,9 +22,45 @@ pub(crate) fn allocations(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.heap != HeapMode::Off || options.sampled_bytes.is_some())
 }
 
+/// Bytes between two samples of objects that were asked for.
+pub(crate) fn sampled_interval(facts: &Facts) -> Option<u64> {
+    let [origin] = &facts.origins[..] else { return None };
+    options(origin)?.sampled_bytes.map(u64::from)
+}
+
 /// Whether waits for locks were recorded.
 pub(crate) fn locks(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.locks.is_some())
+}
+
+/// Which waits of threads a trace would have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordedWaits {
+    /// Those of monitors, notifications and sleeps.
+    pub(crate) any: bool,
+    /// Those of java.util.concurrent.
+    pub(crate) juc: bool,
+}
+
+impl RecordedWaits {
+    /// Which waits a trace, or a lock log, would have.
+    pub(crate) fn of(report: &LockReport) -> Self {
+        let (facts, stalls) = (report.facts(), report.stalls());
+        let juc = was_on(facts, |options| options.locks.as_ref().is_some_and(|locks| locks.juc));
+        RecordedWaits {
+            any: report.is_log() || locks(facts) != Some(false) || stalls.iter().any(|stalls| stalls.count > 0),
+            juc: juc != Some(false) || stalls[State::Parked as usize].count > 0,
+        }
+    }
+
+    /// The word for a state: who waits for what was not recorded seems to run.
+    pub(crate) fn word(self, state: State) -> &'static str {
+        match state {
+            State::Running if !self.any => "not recorded",
+            State::Running if !self.juc => "running or parked",
+            state => state.as_str(),
+        }
+    }
 }
 
 /// Whether CPU time was sampled.

@@ -6,9 +6,11 @@ import { nameColumn, table } from "./table.js";
 import { get, range, set } from "./state.js";
 
 const ROW = 20;
+/** How high a strip is drawn. */
+const HIGH = 16;
 const NAMES = 190;
-/** What is no wait that was recorded is not waiting: running, ready to run, or inside the VM. */
-const STATES = ["blocked", "waiting", "parked", "sleeping", "not waiting"];
+/** What the states are called. What is no wait is running, ready to run or inside the VM, or was not recorded. */
+const states = () => data.locks.states;
 /** What the style calls them. */
 const STYLES = ["blocked", "waiting", "parked", "sleeping", "running"];
 const MOST_PAIRS = 16;
@@ -138,17 +140,48 @@ export function threadsView() {
   const { locks } = data;
   const wanted = get("search").toLowerCase();
   const threads = locks.threads.filter((thread) => thread.name.toLowerCase().includes(wanted));
-  const time = (/** @type {number} */ state) => ({ key: STATES[state], title: STATES[state], number: true, text: (/** @type {any} */ row) => duration(row.times[state]), sort: (/** @type {any} */ row) => row.times[state] });
+  const time = (/** @type {number} */ state) => ({ key: states()[state], title: states()[state], number: true, text: (/** @type {any} */ row) => duration(row.times[state]), sort: (/** @type {any} */ row) => row.times[state] });
   const columns = [4, 0, 1, 2, 3].map(time);
   columns.splice(1, 0, { key: "cpu", title: "CPU", number: true, text: (row) => (row.cpu === null ? "-" : duration(row.cpu)), sort: (row) => row.cpu ?? -1 });
-  const notes = ["Threads by state; drag on the time axis to zoom, select a thread to see its waits."];
-  if (!Object.values(locks.tables).some((kind) => kind.rows.length > 0)) notes.push("This trace has no waits (record them with --locks): green means only that the thread was alive.");
+  const notes = ["Each strip shows the share of time in each state; drag on the time axis to zoom, select a thread to see its waits."];
+  if (!Object.values(locks.tables).some((kind) => kind.rows.length > 0)) notes.push("This trace has no waits; record them with --locks.");
   if (locks.threads_left > 0) notes.push(`${count(locks.threads_left)} more threads are not in this page.`);
   if (locks.waits.left_out > 0) notes.push(`Only the ${count(locks.waits.since.length)} longest waits are shown one by one.`);
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" }, searchField("Search", get("search"), (value) => set({ search: value }, true))),
     threads.length ? timeline(threads) : element("p", {}, "No thread to show."), waitsOf(get("of")),
     table("threads", `Threads, over the whole trace: ${count(threads.length)}`, [...columns, nameColumn("thread", (row) => row.name)], threads, "blocked"));
+}
+
+/**
+ * How long a thread was in each state, for each column of pixels: by its waits if the page has all of them, or by its slices.
+ * @param {import("./data.js").ThreadRow} thread @param {number[]} single @param {number} from @param {number} to @param {number} columns
+ */
+function shares(thread, single, from, to, columns) {
+  const { locks } = data;
+  const step = (to - from) / columns;
+  const sums = Array.from({ length: columns }, () => STYLES.map(() => 0));
+  /** Spreads time evenly. @param {number} state @param {number} since @param {number} until @param {number} time */
+  const add = (state, since, until, time) => {
+    const [begin, end] = [Math.max(since, from), Math.min(until, to)];
+    for (let column = Math.floor((begin - from) / step); column < columns && from + column * step < end; column++) {
+      const inside = Math.min(end, from + (column + 1) * step) - Math.max(begin, from + column * step);
+      if (inside > 0) sums[column][state] += (inside / (until - since)) * time;
+    }
+  };
+  if (locks.waits.left_out > 0) {
+    thread.slices.forEach((states, slice) => states.forEach((time, state) => time > 0 && add(state, slice * locks.slice, (slice + 1) * locks.slice, time)));
+    return sums;
+  }
+  const rest = STYLES.length - 1;
+  add(rest, thread.started, thread.ended, thread.ended - thread.started);
+  for (const at of single) {
+    const [since, length] = [locks.waits.since[at], locks.waits.length[at]];
+    if (length > 0) add(locks.waits.state[at], since, since + length, length);
+  }
+  // What is no wait is left.
+  for (const states of sums) states[rest] = Math.max(0, states[rest] - states.slice(0, rest).reduce((sum, time) => sum + time, 0));
+  return sums;
 }
 
 /** @param {import("./data.js").ThreadRow[]} threads */
@@ -171,35 +204,25 @@ function timeline(threads) {
   const draw = () => {
     const { context, width } = prepare(canvas, threads.length * ROW);
     const colours = STYLES.map((state) => colour(state));
-    const x = (/** @type {number} */ time) => NAMES + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (width - NAMES);
     /** @param {number} state @param {number} left @param {number} wide @param {number} top @param {number} high */
     const box = (state, left, wide, top, high) => {
       context.fillStyle = colours[state];
       context.fillRect(left, top, wide, high);
     };
-    // How high a state is drawn says which it is, too.
-    const heights = [16, 11, 8, 4, 2];
     threads.forEach((thread, row) => {
       const top = row * ROW + 1;
       context.fillStyle = colour("ink");
       context.font = `${row === current ? "bold " : ""}12px system-ui, sans-serif`;
       context.fillText(fitted(context, thread.name, NAMES - 10), 4, top + ROW / 2);
-      const begin = Math.max(from, thread.started);
-      if (thread.ended > begin && begin < to) box(4, x(begin), Math.max(x(thread.ended) - x(begin), 1), top + 16 - heights[4], heights[4]);
-      const single = waits.get(keyOf(thread.name, thread.id)) ?? [];
-      if (locks.waits.left_out > 0 || single.length === 0) {
-        thread.slices.forEach((states, slice) => {
-          const [left, right] = [slice * locks.slice, (slice + 1) * locks.slice];
-          if (left > to || right < from) return;
-          const most = states.indexOf(Math.max(...states));
-          if (most < 4 && states[most] > 0) box(most, x(left), Math.max(x(right) - x(left), 1), top + 16 - heights[most], heights[most]);
+      shares(thread, waits.get(keyOf(thread.name, thread.id)) ?? [], from, to, Math.max(1, Math.floor(width - NAMES))).forEach((states, column) => {
+        const whole = states.reduce((sum, time) => sum + time, 0);
+        let bottom = top + HIGH;
+        states.forEach((time, state) => {
+          const high = whole > 0 ? (time / whole) * HIGH : 0;
+          bottom -= high;
+          if (high > 0) box(state, NAMES + column, 1, bottom, high);
         });
-      }
-      for (const at of single) {
-        const since = locks.waits.since[at];
-        const state = locks.waits.state[at];
-        box(state, x(since), Math.max(x(since + locks.waits.length[at]) - x(since), 1), top + 16 - heights[state], heights[state]);
-      }
+      });
       if (row === current) {
         context.strokeStyle = colour("ink");
         context.strokeRect(1, top, width - 2, ROW - 2);
@@ -209,7 +232,7 @@ function timeline(threads) {
   const say = () => {
     const thread = threads[current];
     const whole = thread.times.reduce((sum, time) => sum + time, 0);
-    status.textContent = `${thread.name}: ${thread.times.map((time, state) => (time > 0 ? `${STATES[state]} ${percent(time, whole)}` : "")).filter(Boolean).join(", ")}; from ${seconds(thread.started)} to ${seconds(thread.ended)}`;
+    status.textContent = `${thread.name}: ${thread.times.map((time, state) => (time > 0 ? `${states()[state]} ${percent(time, whole)}` : "")).filter(Boolean).join(", ")}; from ${seconds(thread.started)} to ${seconds(thread.ended)}`;
   };
   const go = (/** @type {number} */ row) => {
     current = Math.min(threads.length - 1, Math.max(0, row));
@@ -228,7 +251,7 @@ function timeline(threads) {
   });
   requestAnimationFrame(() => go(current));
   addEventListener("resize", () => canvas.isConnected && draw());
-  const legend = element("ul", { class: "legend" }, ...STATES.map((state, at) => element("li", {}, element("span", { class: `swatch ${STYLES[at]} high${at}` }), state)));
+  const legend = element("ul", { class: "legend" }, ...states().map((state, at) => element("li", {}, element("span", { class: `swatch ${STYLES[at]}` }), state)));
   return element("section", { class: "graph" }, legend, element("div", { class: "tall scroll", tabindex: "0", role: "group", "aria-label": "Threads over time" }, canvas), status);
 }
 
@@ -243,7 +266,7 @@ function waitsOf(thread) {
   return table("waits", `Waits of ${thread.replace(/^\d+:/, "").slice(0, 200)}: ${count(found.length)}`, [
     { key: "since", title: "since", number: true, text: (at) => seconds(waits.since[at]), sort: (at) => waits.since[at] },
     { key: "length", title: "length", number: true, text: (at) => duration(waits.length[at]), sort: (at) => waits.length[at] },
-    { key: "state", title: "state", text: (at) => STATES[waits.state[at]], sort: (at) => waits.state[at] },
+    { key: "state", title: "state", text: (at) => states()[waits.state[at]], sort: (at) => waits.state[at] },
     { key: "lock", title: "for", text: (at) => text(waits.class[at], "-"), sort: (at) => text(waits.class[at], ""), isName: true },
     { key: "at", title: "at", text: (at) => text(waits.at[at], "-"), sort: (at) => text(waits.at[at], ""), isName: true },
     { key: "owner", title: "owner", text: (at) => text(waits.owner[at], "-"), sort: (at) => text(waits.owner[at], ""), isName: true },
