@@ -28,8 +28,8 @@ fn a_process_that_is_not_there_is_named() {
         let ended = run(&[command, "4294967295"]);
         assert_eq!(ended.status, 2, "{command}");
         assert!(ended.err.contains("no process 4294967295; `martini ps` lists"), "{command}: {}", ended.err);
-        let said = "invalid value 'app' for '<PID>': PID must be a number; see martini ps";
-        assert!(run(&[command, "app"]).err.contains(said), "{command}");
+        let said = "invalid value 'no.such.App' for '<PID>': no JVM runs this main class or jar; see martini ps";
+        assert!(run(&[command, "no.such.App"]).err.contains(said), "{command}");
     }
 }
 

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use hprof::read::ClassDump;
+use hprof::write::Writer;
+use hprof::{ClassSerial, NameId, ObjectId, StackSerial};
 use serde_json::Value;
 
 use crate::support::{end, martini, run, text, trace, trace_json};
@@ -48,6 +51,44 @@ fn the_pieces_of_a_report_add_up_to_what_stats_says() {
             assert_eq!(sum(&allocations["changes"]["values"][0]), sum(&values[0]), "{name}");
         }
     }
+}
+
+#[test]
+fn a_report_says_what_ran_and_how_to_record_more_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("app.trcxml");
+    let (pid, known) = (r#"pid="4711""#, r#"pid="4711" name="java -jar app.jar" javaVersion="21.0.8+9""#);
+    fs::write(&trace, text("explain.trcxml").replacen(pid, known, 1)).unwrap();
+    let shown = report(trace.to_str().unwrap());
+    assert_eq!((&shown["program"], &shown["java"]), (&"java -jar app.jar".into(), &"21.0.8+9".into()));
+    assert!(shown["began"].as_u64().is_some_and(|millis| millis > 1_700_000_000_000), "{}", shown["began"]);
+    assert_eq!((&shown["is_attached"], &shown["attach"]), (&false.into(), &Value::Null));
+    // It ran before the recording.
+    let before = r#"<martiniCount key="before.threads" value="10"/>"#;
+    let attached = text("explain.trcxml").replacen("<traceEnd ", &format!("{before}\n<traceEnd "), 1);
+    fs::write(&trace, attached).unwrap();
+    assert_eq!(report(trace.to_str().unwrap())["is_attached"], true);
+}
+
+#[test]
+fn a_heap_dump_has_a_report_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("app.hprof"), folder.path().join("app.hprof.html"));
+    fs::write(&file, "nothing").unwrap();
+    let ended = run(&["report", file.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.lines().count(), out.exists()), (2, 1, false), "{}", ended.err);
+    let mut dump = Writer::new(Vec::new(), 0).expect("memory");
+    let class = ClassDump { id: ObjectId(8), ..ClassDump::default() };
+    dump.name(NameId(1), b"demo/Node").expect("memory");
+    dump.load_class(ClassSerial(1), class.id, StackSerial(0), NameId(1)).expect("memory");
+    dump.class(&class).expect("memory");
+    fs::write(&file, dump.finish().expect("memory")).unwrap();
+    let ended = run(&["report", file.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    let shown = data(&out);
+    assert_eq!((&shown["is_dump"], &shown["dump"]["objects"]), (&true.into(), &1.into()), "{shown}");
+    let both = run(&["report", file.to_str().unwrap(), "--heap-dump", file.to_str().unwrap()]);
+    assert!(both.status == 2 && both.err.contains("is a heap dump itself"), "{}", both.err);
 }
 
 #[test]

@@ -24,6 +24,12 @@ pub enum AttachError {
         /// Its user.
         uid: u32,
     },
+    /// It belongs to us, or we are root, and the system says no.
+    #[error(
+        "process {0} cannot be inspected, not even by its user or root: the system forbids it; a container needs \
+         SYS_PTRACE for that; `martini ps` lists the JVMs on this machine"
+    )]
+    Forbidden(Pid),
     /// No JVM, or another one than HotSpot.
     #[error("process {0} is not a HotSpot JVM: it has no libjvm.so; `martini ps` lists the JVMs on this machine")]
     NotAJvm(Pid),

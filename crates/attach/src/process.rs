@@ -116,7 +116,11 @@ impl Process {
         let (pid, uid) = (self.pid, self.owner.uid);
         match error.kind() {
             _ if !self.is_alive() => AttachError::Gone(pid),
-            ErrorKind::PermissionDenied => AttachError::NotPermitted { pid, uid },
+            ErrorKind::PermissionDenied => {
+                let own = rustix::process::geteuid();
+                let is_ours = own.is_root() || own.as_raw() == uid;
+                if is_ours { AttachError::Forbidden(pid) } else { AttachError::NotPermitted { pid, uid } }
+            }
             _ => AttachError::Io { pid, what, error },
         }
     }

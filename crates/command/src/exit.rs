@@ -17,6 +17,8 @@ pub(crate) const CANNOT_START: u8 = 126;
 pub(crate) const NOT_FOUND: u8 = 127;
 /// Added to the number of the signal that ended a process (the shells' convention).
 pub(crate) const SIGNAL_BASE: u8 = 128;
+/// The status of a process that SIGKILL ended.
+pub(crate) const KILLED: u8 = SIGNAL_BASE + 9;
 /// The reader of our output went away; what the shells show for a process ended by SIGPIPE.
 const BROKEN_PIPE: u8 = SIGNAL_BASE + 13;
 

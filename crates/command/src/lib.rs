@@ -9,6 +9,7 @@ mod render;
 mod report;
 mod top;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -88,7 +89,7 @@ pub use launch::carried::Agents;
 /// Runs the subcommand that the command line asks for, with the agents that the program's file carries.
 pub fn main(agents: Agents) -> ExitCode {
     launch::carried::carry(agents);
-    let cli = Cli::try_parse().unwrap_or_else(|error| explained(error).exit());
+    let cli = Cli::try_parse_from(words()).unwrap_or_else(|error| explained(error).exit());
     exit::status(match cli.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
@@ -117,6 +118,20 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Command::Man(arguments) => man::run(&arguments, Cli::command()),
     })
+}
+
+/// The words of the command line, with values of options in one word with these.
+fn words() -> Vec<OsString> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let mut cli = Cli::command();
+    // That gives subcommands their arguments.
+    cli.build();
+    let command = words.get(1).and_then(|name| cli.find_subcommand(name));
+    if let Some(command) = command {
+        let rest = words.split_off(2);
+        words.extend(launch::options::joined(command, rest));
+    }
+    words
 }
 
 /// An error of the command line; where a flag has one dash, or an option of the agent took the program for its value, that is what it says.

@@ -2,12 +2,12 @@
 
 use trace::time::Nanos;
 
-use super::{MOST, are_enough, part};
+use super::{LEAST_SAMPLES, MOST, are_enough, part};
 use crate::allocations::{Location, SiteNames};
 use crate::cpu::{CpuBy, CpuInside, CpuReport, CpuSubject, SampleClock, VmWork};
 
-/// Fewer samples say nothing.
-const LEAST_SAMPLES: u64 = 100;
+/// Stacks that were not found are no cost but a doubt; in fewer samples it is one of chance.
+const LEAST_SAMPLES_WITH_LOST: u64 = 100;
 /// A program that uses less of one processor waits for something else.
 const LEAST_BUSY: f64 = 0.05;
 /// What makes less of the time is not worth a look.
@@ -85,7 +85,8 @@ pub(super) fn uses<'a>(report: &'a CpuReport, names: &SiteNames) -> Vec<CpuUse<'
         (Busy::Lost, (report.lost(), Nanos(0)), LEAST_LOST),
     ] {
         let found = CpuUse { what, time, error, whole, inside: None };
-        uses.extend(Some(found).filter(|found| found.is_at_least(least)));
+        let is_enough = what != Busy::Lost || samples >= LEAST_SAMPLES_WITH_LOST;
+        uses.extend(Some(found).filter(|found| is_enough && found.is_at_least(least)));
     }
     uses
 }

@@ -29,9 +29,14 @@ struct Sight {
 }
 
 impl<'a> Live<'a> {
-    /// For a trace at that path; nothing is shown unless stderr is a terminal.
+    /// For a trace at that path; nothing is shown unless stderr is a terminal, and one that the JVM does not write to.
     pub(crate) fn new(process: &'a Process, trace: PathBuf) -> Self {
-        let mut live = Live { process, trace, is_shown: std::io::stderr().is_terminal(), before: Sight::default() };
+        let mut live = Live {
+            process,
+            trace,
+            is_shown: std::io::stderr().is_terminal() && !shares_terminal(process),
+            before: Sight::default(),
+        };
         live.before = live.look(Duration::ZERO);
         live
     }
@@ -50,6 +55,12 @@ impl<'a> Live<'a> {
         let size = fs::metadata(&self.trace).map_or(0, |found| found.len());
         Sight { at, size, ticks: if self.is_shown { ticks_of_agent(self.process) } else { 0 } }
     }
+}
+
+/// Whether one of a process's standard streams is our terminal.
+fn shares_terminal(process: &Process) -> bool {
+    let Ok(ours) = fs::read_link("/proc/self/fd/2") else { return false };
+    (0..=2).any(|stream| fs::read_link(process.folder().join(format!("fd/{stream}"))).is_ok_and(|its| its == ours))
 }
 
 impl Drop for Live<'_> {

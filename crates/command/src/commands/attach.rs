@@ -17,6 +17,7 @@ use crate::attach::until::{self, Asked, End};
 use crate::commands::selection::{process_id, whole_number};
 use crate::commands::summary::summarize;
 use crate::exit;
+use crate::input::trace_end;
 use crate::launch::options::{AgentOptions, Resolved};
 use crate::render::page::{Page, Width};
 
@@ -35,6 +36,7 @@ use crate::render::page::{Page, Width};
 #[command(after_help = "\
 Examples:
   martini attach 4711                     until Ctrl-C
+  martini attach Main                     by main class or jar
   martini attach 4711 --duration 30s
   martini attach 4711 --cpu               CPU time only
   martini attach 4711 --heap counts       exact counts; rewrites classes
@@ -53,7 +55,7 @@ While recording (PID: process id of the JVM):
 JDK 21 and later print a warning when an agent is loaded (JEP 451), unless the
 JVM was started with -XX:+EnableDynamicAgentLoading.")]
 pub(crate) struct Arguments {
-    /// Process id of the JVM
+    /// Process id of the JVM, or its main class or jar
     #[arg(value_name = "PID", value_parser = process_id)]
     pid: u32,
     #[command(flatten)]
@@ -125,7 +127,11 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     let end = watch(arguments, &target, &started, &asked);
     let is_alive = target.process().is_alive();
     if end == End::Foreign {
-        say(if is_alive { "the recording ended by itself" } else { "the JVM exited" });
+        say(match is_alive {
+            true => "the recording ended by itself",
+            false if trace_end::is_there(&recording::visible(&target, &started.trace)) => "the JVM exited",
+            false => "the JVM was killed or crashed: the recording has no end",
+        });
     }
     let trace = if is_alive {
         // Also after an end by itself: at its limit a trace is complete, and what records is still in the JVM.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::allocations::{Facts, Naming, ObjectTotals, SiteNames};
+use analysis::allocations::{Facts, Naming, ObjectTotals, Origin, SiteNames};
 use analysis::explain::{Explanation, explain};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
@@ -234,8 +234,17 @@ impl<'a> Explained<'a> {
         let text = anstream::adapter::strip_bytes(&text).into_vec();
         let truth = String::from_utf8_lossy(&text);
         let facts = allocations.report.facts();
+        let said = |of: fn(&Origin) -> &String| {
+            let said = facts.origins.first().map(of).filter(|said| !said.is_empty());
+            said.map(|said| printable(said))
+        };
         Map::from_iter([
             ("path".to_owned(), json!(printable(&self.source.path.display().to_string()))),
+            ("program".to_owned(), json!(said(|origin| &origin.command))),
+            ("java".to_owned(), json!(said(|origin| &origin.java_version))),
+            ("began".to_owned(), json!(facts.begin.filter(|begin| begin.0 > 0).map(|begin| begin.0 / 1_000_000))),
+            ("is_attached".to_owned(), json!(allocations.coverage().is_late || self.source.program.running.is_some())),
+            ("attach".to_owned(), json!(self.source.program.running.map(|pid| pid.to_string()))),
             ("origin".to_owned(), json!(printable(&notes::origin(allocations)))),
             ("options".to_owned(), json!(facts.origins.first().map(|origin| printable(&origin.parameters)))),
             ("sums".to_owned(), json!(self.sums(notes::summary))),

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod attach;
 pub(crate) mod classes;
+mod closest;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;

@@ -18,7 +18,7 @@ use crate::commands::tree::percent;
 use crate::exit;
 use crate::input::whole::{self, Whole};
 use crate::launch::options::AgentOptions;
-use crate::render::human::{bytes, shell_word};
+use crate::render::human::{bytes, printable, shell_word};
 use crate::report::{self, REPORT, Waits};
 
 /// Stacks below this part of all are folded into others.
@@ -45,12 +45,13 @@ Examples:
   martini report app.trcxml -o report.html
   martini report app.trcxml --own 'com.acme.*'
   martini report app.trcxml --heap-dump app-1.hprof
+  martini report app.hprof                      of a heap dump alone
   martini report --diff old.trcxml new.trcxml   writes new.diff.html
   martini report 4711 --duration 60s            record a running JVM first
   martini run --report java -jar app.jar        run, record and report")]
 pub(crate) struct Arguments {
-    /// Trace to show, or process id of a JVM to record
-    #[arg(required = true, value_name = "PID|TRACE")]
+    /// Trace or heap dump (.hprof) to show, or process id of a JVM to record
+    #[arg(required = true, value_name = "PID|TRACE|DUMP")]
     traces: Vec<PathBuf>,
     /// Compare two traces: what grew and what shrank
     #[arg(long, conflicts_with = "duration")]
@@ -105,6 +106,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
+    if is_dump(trace) {
+        if arguments.heap_dump.is_some() {
+            bail!("{} is a heap dump itself: leave out --heap-dump", trace.display());
+        }
+        return say(&output, write_dump(trace, &output)?);
+    }
     let (size, whole) = write(trace, arguments.heap_dump.as_deref(), &output, &arguments.own, cut, INSTEAD)?;
     // The process ends: to give back millions of small pieces of a large trace would take seconds.
     mem::forget(whole);
@@ -138,6 +145,20 @@ fn beside(trace: &Path) -> PathBuf {
         name.push(".html");
         name.into()
     }
+}
+
+/// Whether a file is a heap dump of HotSpot's, also a packed one.
+fn is_dump(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".hprof") || name.ends_with(".hprof.gz")
+}
+
+/// Writes the report of a heap dump alone; gives back how large it is.
+fn write_dump(path: &Path, output: &Path) -> anyhow::Result<u64> {
+    file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}{INSTEAD}"))?;
+    let dump = heap_dump::for_report(path)?;
+    let name = printable(&path.display().to_string());
+    create(output, INSTEAD, |out| report::write_dump(&name, dump, &mut &mut *out))
 }
 
 /// Writes a report; gives back how large it is, and what was read. `instead`: what to do if the file cannot be written.
@@ -217,6 +238,7 @@ mod tests {
             ("trace.17", "trace.17.html"),
             ("app.trcxml.zip", "app.trcxml.zip.html"),
             ("app", "app.html"),
+            ("app.hprof", "app.hprof.html"),
             ("-", "report.html"),
         ] {
             assert_eq!(beside(Path::new(trace)), Path::new(report), "{trace}");

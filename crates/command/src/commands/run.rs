@@ -10,16 +10,49 @@ use agent_options::HeapMode;
 use crate::commands::report;
 use crate::commands::selection::whole_number;
 use crate::commands::summary::summarize;
-use crate::exit::{self, FAILED, Failure};
+use crate::exit::{self, FAILED, Failure, KILLED};
 use crate::input::trace_end;
 use crate::launch::archives::Archive;
-use crate::launch::growth::Growth;
 use crate::launch::injection::{self, Injected, Injection};
 use crate::launch::options::AgentOptions;
 use crate::launch::outputs::{Outputs, PID};
 use crate::launch::{library, program, supervise};
 use crate::render::coverage;
 use crate::render::page::{Page, Width};
+
+/// What `-h` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  martini run java -jar app.jar
+  martini run --require-exact 99.9 java -jar app.jar    fail below this coverage
+  martini run --heap events --limit 4g java -jar app.jar
+  martini run --file app.trcxml --allocsites java -cp classes com.acme.Main
+  martini run --include 'com.acme.*' java -jar app.jar
+  martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
+  martini run --locks java -jar app.jar                 who waits for which lock
+  martini run --cpu java -jar app.jar                   where the time goes
+  martini run --cpu --sampled java -jar app.jar         CPU and allocations
+  martini run --stack 16 --dump end java -jar app.jar   a leak: what keeps it
+  martini run --report java -jar app.jar                also an HTML report
+  martini run --juc --locklog locks-%p.txt java -jar app.jar";
+
+/// What `--help` has behind that.
+const MORE: &str = "\
+Exit status:
+  the program's: its exit code, or 128+n after signal n; 127 if it was not
+  found, 126 if it could not be started, 125 if it succeeded but a trace misses
+  the coverage of --require-exact; 2 if the command line is invalid or the
+  agent is missing
+
+While the program runs (TRACE: path of the trace, PID: process id of the JVM):
+  touch TRACE.live  flush counts and live objects to the trace (--heap counts)
+  touch TRACE.dump  dump the heap (--dump request)
+  kill -QUIT PID    write the state of all threads to the trace (--locks)
+
+Environment:
+  MARTINI_AGENT     path of libmartini.so, instead of the built-in one
+  MARTINI_OFF=1     run the program unprofiled
+  MARTINI_SAFE=1    do not read the JVM's private memory: --internals off";
 
 /// Run a program and record its allocations, CPU time or locks
 ///
@@ -32,7 +65,7 @@ use crate::render::page::{Page, Width};
 ///
 /// The default is to count allocation sites (--heap counts): exact numbers per class, site and thread at low cost, in a small file. Sampled call
 /// stacks show who calls these sites (--callers; off disables them). --heap events records every single object; --stack, --allocsites and
-/// --lifetimes imply it. Such a trace grows with every allocation: a terminal shows its size, and --limit bounds it.
+/// --lifetimes imply it. Such a trace grows with every allocation; --limit bounds it.
 ///
 /// --cpu, --wall, --ttsp, --sampled and --locks record other data, all into one trace. No code is rewritten then, and sites are counted only with
 /// --heap counts. --cpu, --wall and --ttsp need line numbers for all compiled code: the JVM gets -XX:+DebugNonSafepoints, unless its command line
@@ -48,36 +81,8 @@ To find out:
   martini run --locks java -jar app.jar    which threads wait for which lock?
   martini run --stack 16 --dump end java -jar app.jar
                                            which objects leak, who keeps them?",
-    after_help = "\
-Examples:
-  martini run java -jar app.jar
-  martini run --require-exact 99.9 java -jar app.jar    fail below this coverage
-  martini run --heap events --limit 4g java -jar app.jar
-  martini run --file app.trcxml --allocsites java -cp classes com.acme.Main
-  martini run --include 'com.acme.*' java -jar app.jar
-  martini run --exclude 'java.*' --exclude 'sun.*' -- mvn test
-  martini run --locks java -jar app.jar                 who waits for which lock
-  martini run --cpu java -jar app.jar                   where the time goes
-  martini run --cpu --sampled java -jar app.jar         CPU and allocations
-  martini run --stack 16 --dump end java -jar app.jar   a leak: what keeps it
-  martini run --report java -jar app.jar                also an HTML report
-  martini run --juc --locklog locks-%p.txt java -jar app.jar
-
-Exit status:
-  the program's: its exit code, or 128+n after signal n; 127 if it was not
-  found, 126 if it could not be started, 125 if it succeeded but a trace misses
-  the coverage of --require-exact; 2 if the command line is invalid or the
-  agent is missing
-
-While the program runs (TRACE: path of the trace, PID: process id of the JVM):
-  touch TRACE.live  flush counts and live objects to the trace (--heap counts)
-  touch TRACE.dump  dump the heap (--dump request)
-  kill -QUIT PID    write the state of all threads to the trace (--locks)
-
-Environment:
-  MARTINI_AGENT     path of libmartini.so, instead of the built-in one
-  MARTINI_OFF=1     run the program unprofiled
-  MARTINI_SAFE=1    do not read the JVM's private memory: --internals off"
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n\n{MORE}"),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -163,9 +168,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         program_arguments,
         &Injected { agent: &agent, options: &options.string, lines: options.walks_stacks },
     );
-    let growth = (!arguments.quiet && options.heap != HeapMode::Counts).then(|| Growth::watch(&options.file));
     let status = supervise::run(&mut command).map_err(|error| value_for_program(error, &arguments.agent, program))?;
-    drop(growth);
+    if status == KILLED && !arguments.quiet {
+        eprintln!(
+            "martini: the program was killed (SIGKILL), as by kill -9 or for lack of memory; its trace ends there"
+        );
+    }
     if !arguments.quiet {
         // Our status is the program's, even if stderr is closed.
         let _ = summaries(&outputs, arguments.top, options.heap, (status != exit::OK).then_some(&agent));

@@ -43,6 +43,11 @@ pub(crate) fn coverage(path: &Path) -> anyhow::Result<Coverage> {
     }
 }
 
+/// Whether a trace ends as its agent ends it. What cannot be read does not.
+pub(crate) fn is_there(path: &Path) -> bool {
+    coverage(path).is_ok_and(|coverage| coverage.why_unknown != Some(WhyUnknown::CutOff))
+}
+
 fn coverage_of<R: Read>(mut reader: TraceReader<R>) -> Coverage {
     let mut coverage = Coverage::default();
     let (mut has_accounts, mut has_ended) = (false, false);

@@ -4,7 +4,6 @@ pub(crate) mod archives;
 pub(crate) mod carried;
 pub(crate) mod elf;
 pub(crate) mod glibc;
-pub(crate) mod growth;
 pub(crate) mod injection;
 pub(crate) mod jdk;
 pub(crate) mod library;

@@ -1,6 +1,6 @@
 //! The agent's options as flags of the command, made from the agent's own table.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use agent_options::{Choice, HeapMode, OPTIONS, OptionError, OptionSpec, RawOptions, if_taken};
@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use trace::file::{self, Kind, LOCK_LOG, TRACE};
 
 use crate::launch::outputs::PID;
+use crate::launch::program;
 
 /// The trace file where none is asked for.
 const DEFAULT_FILE: &str = "martini-%p.trcxml";
@@ -24,6 +25,12 @@ pub(crate) struct AgentOptions {
 
 /// What is recorded of a running JVM where nothing is asked for.
 const AT_ONCE: [&str; 3] = ["sampled", "cpu", "locks"];
+
+/// What `-h` shows; `--help` shows all.
+const COMMON: [&str; 14] = [
+    "heap", "stack", "live", "sampled", "file", "limit", "include", "exclude", "locks", "juc", "cpu", "wall", "ttsp",
+    "dump",
+];
 
 /// Options that were understood, ready to hand to the agent.
 #[derive(Debug)]
@@ -53,7 +60,7 @@ impl AgentOptions {
     /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode; and with it `callers`, unless that
     /// is given.
     pub(crate) fn or_counts(mut self) -> Self {
-        self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())]);
+        self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())], decides_heap);
         self.with_callers()
     }
 
@@ -61,7 +68,9 @@ impl AgentOptions {
     /// recorded; with `heap=counts` sets `callers`, unless that is given.
     pub(crate) fn or_at_once(mut self) -> Self {
         let bare = |name| agent_options::find(name).and_then(OptionSpec::bare_value).map(|value| (name, value));
-        self.set_unless_decided(&AT_ONCE.into_iter().filter_map(bare).collect::<Vec<_>>());
+        // Waits of java.util.concurrent come on top.
+        let decides = |name: &str| name != "juc" && decides_heap(name);
+        self.set_unless_decided(&AT_ONCE.into_iter().filter_map(bare).collect::<Vec<_>>(), decides);
         self.with_callers()
     }
 
@@ -88,8 +97,7 @@ impl AgentOptions {
         self
     }
 
-    fn set_unless_decided(&mut self, pairs: &[(&str, &str)]) {
-        let decides = |name: &str| agent_options::find(name).is_some_and(OptionSpec::decides_heap);
+    fn set_unless_decided(&mut self, pairs: &[(&str, &str)], decides: impl Fn(&str) -> bool) {
         if !self.raw.pairs().iter().any(|(name, _)| decides(name)) {
             let given = self.raw.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str()));
             self.raw = pairs.iter().copied().chain(given).collect();
@@ -143,6 +151,11 @@ impl AgentOptions {
             without_effect,
         })
     }
+}
+
+/// Whether an option says what is to be recorded.
+fn decides_heap(name: &str) -> bool {
+    agent_options::find(name).is_some_and(OptionSpec::decides_heap)
 }
 
 fn absolute(path: &str) -> anyhow::Result<String> {
@@ -208,6 +221,45 @@ pub(crate) fn without_value(words: &[String]) -> Option<String> {
     None
 }
 
+/// The words of a command line with each value of an option that needs none (`--sampled 64k`) in one word with it, as the parser wants it.
+/// What is no value of the option, or may be a program or a process, stays what it is.
+pub(crate) fn joined(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    let mut words = words.into_iter().peekable();
+    // What stands behind the program is its own.
+    let is_run = command.get_name() == "run";
+    while let Some(word) = words.next() {
+        let name = word.to_str().and_then(|word| word.strip_prefix("--")).filter(|name| !name.is_empty());
+        let argument = name.and_then(|name| command.get_arguments().find(|argument| argument.get_long() == Some(name)));
+        let is_end = word == "--" || is_run && !word.as_encoded_bytes().starts_with(b"-");
+        joined.push(word.clone());
+        match argument {
+            Some(argument) if argument.is_require_equals_set() => {
+                let value = words
+                    .peek()
+                    .and_then(|value| value.to_str())
+                    .filter(|value| is_value(argument.get_id().as_str(), value, is_run));
+                if let (Some(value), Some(option)) = (value.map(str::to_owned), joined.last_mut()) {
+                    option.push(format!("={value}"));
+                    words.next();
+                }
+            }
+            Some(argument) if argument.get_action().takes_values() => joined.extend(words.next()),
+            _ if is_end => break,
+            _ => {}
+        }
+    }
+    joined.extend(words);
+    joined
+}
+
+fn is_value(option: &str, value: &str, is_run: bool) -> bool {
+    // A number alone may be a process, a name a program.
+    let is_other =
+        if is_run { program::is_found(OsStr::new(value)) } else { value.bytes().all(|c| c.is_ascii_digit()) };
+    !is_other && RawOptions::from_iter([(option, value)]).resolve().is_ok()
+}
+
 /// What an option is in that command where it is not given.
 fn default_text(spec: &'static OptionSpec, command: &str) -> String {
     let bare = spec.bare_value().unwrap_or_default();
@@ -239,6 +291,7 @@ fn argument(spec: &'static OptionSpec, command: &str) -> Arg {
         .help_heading(format!("{} (agent options)", spec.group.title()))
         .value_parser(AnyValue(spec))
         .hide_possible_values(true)
+        .hide_short_help(!COMMON.contains(&spec.name))
         .value_hint(if spec.is_path() { ValueHint::FilePath } else { ValueHint::Unknown })
         .action(ArgAction::Append);
     match spec.bare_value() {
@@ -356,6 +409,7 @@ mod tests {
             options.or_at_once().resolve().unwrap().string
         };
         assert_eq!(string(&[]), "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml");
+        assert_eq!(string(&[("juc", "on")]), "sampled=512k,cpu=10ms,locks=on,juc=on,file=/tmp/x.trcxml");
         assert_eq!(string(&[("cpu", "1ms")]), "cpu=1ms,file=/tmp/x.trcxml");
         assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
     }
@@ -374,6 +428,29 @@ mod tests {
         assert_eq!(options(&[("cpu", "10ms")]).may_take("1ms"), Some("cpu"));
         assert_eq!(options(&[("cpu", "10ms"), ("stack", "8")]).may_take("16"), None);
         assert_eq!(options(&[("sampled", "512k")]).may_take("java"), None);
+    }
+
+    #[test]
+    fn a_value_may_be_a_word_of_its_own() {
+        let join = |name: &'static str, words: &str| {
+            let command = AgentOptions::augment_args(Command::new(name));
+            let words = joined(&command, words.split(' ').map(OsString::from).collect());
+            words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        };
+        for (words, expected) in [
+            ("--sampled 64k --cpu 5ms sh", "--sampled=64k --cpu=5ms sh"),
+            ("--stack 16 --sampled 65536 -- sh", "--stack 16 --sampled=65536 -- sh"),
+            (
+                "--sampled=64k --locks on --file x sh --sampled 64k",
+                "--sampled=64k --locks=on --file x sh --sampled 64k",
+            ),
+            ("--sampled sh 64k", "--sampled sh 64k"),
+            ("--sampled", "--sampled"),
+        ] {
+            assert_eq!(join("run", words), expected);
+        }
+        assert_eq!(join("attach", "--sampled 4711"), "--sampled 4711");
+        assert_eq!(join("attach", "4711 --sampled 64k --cpu"), "4711 --sampled=64k --cpu");
     }
 
     #[test]

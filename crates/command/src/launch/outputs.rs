@@ -50,13 +50,6 @@ impl Outputs {
         changed.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Bytes of the files that are new or changed.
-    pub(crate) fn size(&self) -> u64 {
-        let present = self.present();
-        let changed = present.iter().filter(|(path, stamp)| self.before.get(*path) != Some(*stamp));
-        changed.map(|(_, (_, length))| length).sum()
-    }
-
     fn present(&self) -> HashMap<PathBuf, Stamp> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let matching = entries.filter(|entry| self.matches(&entry.file_name().to_string_lossy()));

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Columns of a page unless the environment or `--wide` says otherwise. A terminal gets no more: what is shown there can be
-/// compared with what is in a file.
+use rustix::termios::{Winsize, tcgetwinsize};
+
+/// Columns of a page that is no terminal, unless the environment or `--wide` says otherwise.
 const COLUMNS: usize = 80;
 
 /// How names of files end that look like a package and a class's name.
@@ -16,7 +17,7 @@ const NARROWEST: usize = 40;
 /// The flag of commands that print tables.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct PageArguments {
-    /// Print names in full, however long; without it text is 80 columns wide, or as wide as the environment variable COLUMNS says
+    /// Print names in full, however long; without it text is as wide as the environment variable COLUMNS says, or the terminal is, or 80 columns
     #[arg(long)]
     wide: bool,
 }
@@ -26,16 +27,22 @@ pub(crate) struct PageArguments {
 pub(crate) struct Width(pub(crate) usize);
 
 impl Width {
-    /// As wide as the environment says.
+    /// As wide as the environment says, or the terminal is.
     pub(crate) fn usual() -> Self {
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        Width(columns.unwrap_or(COLUMNS).max(NARROWEST))
+        Width(columns.or_else(terminal).unwrap_or(COLUMNS).max(NARROWEST))
     }
 
     /// What is left beside something.
     pub(crate) fn beside(self, taken: usize) -> usize {
         self.0.saturating_sub(taken)
     }
+}
+
+/// How wide the terminal is that shows our output; `None` if there is none.
+fn terminal() -> Option<usize> {
+    let columns = |size: Result<Winsize, _>| size.ok().map(|size| size.ws_col).filter(|&columns| columns > 0);
+    columns(tcgetwinsize(io::stdout())).or_else(|| columns(tcgetwinsize(io::stderr()))).map(usize::from)
 }
 
 impl PageArguments {
@@ -216,7 +223,10 @@ fn packages(text: &str) -> Vec<Range<usize>> {
 /// Does a text begin with the last part of a file's name, as in `libjvm.so`? That is no package.
 fn ends_file_name(text: &str) -> bool {
     let part = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    FILE_ENDINGS.contains(&part) && !text[part.len()..].starts_with(['.', '('])
+    let behind = &text[part.len()..];
+    // The number of a version, as in `libc.so.6`.
+    let is_version = behind.strip_prefix('.').is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()));
+    FILE_ENDINGS.contains(&part) && (is_version || !behind.starts_with(['.', '(']))
 }
 
 #[cfg(test)]
@@ -255,6 +265,7 @@ mod tests {
             ("http-nio.exec", "http-nio.exec"),
             ("it has no libjvm.so; see app.trcxml", "it has no libjvm.so; see app.trcxml"),
             ("demo.so.Main of app.jar", "d.s.Main of app.jar"),
+            ("read in libc.so.6 by demo.Main", "read in libc.so.6 by d.Main"),
             ("worker-1 <- worker-2 (demo.Cache)", "worker-1 <- worker-2 (d.Cache)"),
             ("...", "..."),
             ("it never releases them. Most", "it never releases them. Most"),

@@ -63,6 +63,11 @@ pub(crate) fn write(
     page::write(&Value::Object(data), out)
 }
 
+/// Writes the report of a heap dump alone: what `martini heap --json` says of it.
+pub(crate) fn write_dump(path: &str, dump: Value, out: &mut impl Write) -> io::Result<()> {
+    page::write(&json!({ "is_dump": true, "path": path, "dump": dump::shortened(dump) }), out)
+}
+
 /// Does two things at the same time: each takes seconds for a large trace.
 fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| {

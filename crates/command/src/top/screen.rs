@@ -131,7 +131,29 @@ fn table(view: &View, history: &History, width: usize, height: usize, lines: &mu
         let mut rates = columns.iter().zip(&row.numbers).filter(|(column, _)| column.is_rate);
         let is_idle = since.iter().any(Option::is_some) && rates.all(|(_, &rate)| rate == 0.0);
         let look = if is_idle { Attribute::Dim } else { Attribute::Reset };
-        lines.push((look, format!("{numbers}  {}", shorten_packages(row.name, room))));
+        lines.push((look, format!("{numbers}  {}", shortened(row.name, room))));
+    }
+}
+
+/// A name that fits: with packages shortened; if that is not enough, of `a.Shop.price(Shop.java:41)` what says most, `Shop.price:41`, and of
+/// others the end.
+fn shortened(name: &str, room: usize) -> String {
+    let length = |text: &str| text.chars().count();
+    let short = shorten_packages(name, room);
+    if length(&short) <= room {
+        return short;
+    }
+    let short =
+        match short.split_once('(').and_then(|(method, at)| Some((method, at.split_once(':')?.1.split_once(')')?))) {
+            Some((method, (line, mark))) => {
+                let class = method.rmatch_indices('.').nth(1).map_or(0, |(dot, _)| dot + 1);
+                format!("{}:{line}{mark}", &method[class..])
+            }
+            None => short,
+        };
+    match length(&short) {
+        length if length > room => format!("…{}", short.chars().skip(length + 1 - room.max(1)).collect::<String>()),
+        _ => short,
     }
 }
 
@@ -216,6 +238,22 @@ mod tests {
         by_sum.press(KeyCode::Right.into(), 100);
         by_sum.press(KeyCode::Right.into(), 100);
         assert!(text(&by_sum, 100, 24)[4].contains("Basket.put"));
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        let name = "com.acme.shop.pricing.PriceService.priceOf(PriceService.java:41)";
+        for (room, short) in [
+            (80, name),
+            (58, "c.a.s.pricing.PriceService.priceOf(PriceService.java:41)"),
+            (40, "PriceService.priceOf:41"),
+            (12, "….priceOf:41"),
+            (0, "…"),
+        ] {
+            assert_eq!(shortened(name, room), short, "{room}");
+        }
+        assert_eq!(shortened("a.B.c(B.java:7) [JDK]", 12), "B.c:7 [JDK]");
+        assert_eq!(shortened("http-nio-8080-exec-12", 10), "…0-exec-12");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use trace::file::{self, IfTaken, Kind};
 use crate::commands::selection::note;
 use crate::exit;
 use crate::input::reading::{self, Report};
-use crate::render::notes;
+use crate::render::{human, notes};
 use everything::{Everything, Gathered};
 
 /// Convert a trace for other tools
@@ -199,6 +199,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             let new = file::create(output, format.kind(), IfTaken::Replace).map_err(refused)?;
             let written = new.fill(|file| file.write_all(&bytes));
             written.with_context(|| format!("cannot write {}", output.display()))?;
+            let (kept, left_out) = held(format, measure, &profiles);
+            note(output, &format!("{} of {}{left_out}", human::bytes(bytes.len() as u64), kept.join(", ")));
         }
         None => {
             let mut out = io::stdout().lock();
@@ -206,6 +208,38 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
     }
     Ok(exit::OK)
+}
+
+/// What of a trace a file of a format holds, and a part of a sentence about what it does not.
+fn held(format: Format, measure: Measure, profiles: &Profiles<'_>) -> (Vec<&'static str>, String) {
+    let is_held = |subject: Subject| match format {
+        _ if format.has_one_value() => subject == measure.subject(),
+        _ if format.has_times() => !matches!(subject, Subject::Live | Subject::Wall),
+        _ => true,
+    };
+    let (kept, left_out): (Vec<Subject>, Vec<Subject>) =
+        profiles.subjects().into_iter().partition(|&subject| is_held(subject));
+    let words = |subjects: Vec<Subject>| subjects.into_iter().map(word).collect::<Vec<_>>();
+    let (mut kept, left_out) = (words(kept), words(left_out));
+    if format.has_times() {
+        kept.extend(["collections", "threads"]);
+    }
+    let hint = if format.has_one_value() { "; --value chooses" } else { "" };
+    match left_out.is_empty() {
+        true => (kept, String::new()),
+        false => (kept, format!("; this format cannot hold {} of the trace{hint}", left_out.join(", "))),
+    }
+}
+
+fn word(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Allocated => "allocations",
+        Subject::Live => "live objects",
+        Subject::Cpu => "CPU samples",
+        Subject::Wall => "wall clock samples",
+        Subject::Locks => "waits for locks",
+        Subject::Waits => "other waits",
+    }
 }
 
 /// What the file is called by, for its reader.

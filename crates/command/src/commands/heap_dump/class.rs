@@ -17,6 +17,7 @@ use super::object::{contents_json, write_contents};
 use super::references::{ClassNode, Direction, class_tree, class_view};
 use super::source::{Data, Form, Heap, Source, Traced};
 use super::{Arguments, head, parse_id, sites, trace};
+use crate::commands::closest;
 use crate::render::allocations::{self, ObjectColumn};
 use crate::render::human::{self, bytes};
 use crate::render::page::Page;
@@ -49,7 +50,8 @@ pub(crate) fn show(arguments: &Arguments, source: &Source, wanted: &str, out: &m
         None => named(graph, &name),
     };
     if found.is_empty() {
-        bail!("{} has no class {wanted}; `--show histogram --top 0` lists them", source.path.display());
+        let close = closest::hint(wanted, graph.classes().iter().map(|class| &*class.name));
+        bail!("{} has no class {wanted}; `--show histogram --top 0` lists them{close}", source.path.display());
     }
     let mut classes = Vec::new();
     for class in found {

@@ -9,7 +9,8 @@ use trace::filter::Pattern;
 
 use super::Arguments;
 use super::objects::Names;
-use crate::commands::selection::{note, note_unmatched, selects_site};
+use crate::commands::closest;
+use crate::commands::selection::{names_of, note, note_unmatched, selects_site};
 use crate::render::allocations::{ObjectColumn, TableKind, how_to_record};
 
 /// Notes each flag that has no effect on this trace.
@@ -95,7 +96,13 @@ fn note_unmatched_code(arguments: &Arguments, path: &Path, report: &AllocationRe
             _ => false,
         });
         if !is_matched {
-            note(path, &format!("no allocating code matches --in '{pattern}'"));
+            let lines = rows.iter().flatten().filter_map(|row| match &row.subject {
+                Subject::Line(Some(at)) => Some(names_of(at)),
+                _ => None,
+            });
+            let names: Vec<String> = lines.flatten().collect();
+            let close = closest::hint(&pattern.to_string(), names.iter().map(String::as_str));
+            note(path, &format!("no allocating code matches --in '{pattern}'{close}"));
         }
     }
 }

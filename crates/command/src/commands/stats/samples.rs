@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
-use analysis::allocations::Location;
+use analysis::allocations::{Location, Naming};
 use analysis::cpu::{CpuBy, CpuReport, CpuRow};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
 use super::{Arguments, DEFAULT_TOP, SHORT_TOP, flags};
+use crate::commands::closest;
 use crate::commands::selection::{note, row_limit, selects_site};
 use crate::commands::time_window::TimeWindow;
 use crate::input::reading::Reading;
@@ -55,9 +56,13 @@ impl<'a> Samples<'a> {
         window.check(path, Some(reading.report.whole_length()))?;
         if !arguments.code.is_empty() {
             let had_any = reading.report.sum().0 > 0;
+            let methods = reading.report.rows(CpuBy::Method, &reading.report.site_names(&Naming::Innermost));
+            let methods: Vec<String> = methods.iter().map(|row| row.subject.to_string()).collect();
             reading.report.retain(|at: &Location<'_>| selects_site(&arguments.code, at));
             if had_any && reading.report.sum().0 == 0 {
-                note(path, "no stack has a frame that matches --in");
+                let wanted = arguments.code.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+                let close = closest::hint(&wanted, methods.iter().map(String::as_str));
+                note(path, &format!("no stack has a frame that matches --in{close}"));
             }
         }
         Ok(Samples { arguments, path, reading, by, by_total })

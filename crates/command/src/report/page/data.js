@@ -32,12 +32,19 @@
 /** What one of two traces knows. @typedef {{has: boolean, is_estimated: boolean, is_counted?: boolean, has_stacks?: boolean, knows_live?: boolean, lost?: number}} Side */
 /** @typedef {{
  *   diff?: [Head, Head], path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
+ *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean,
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
  *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
  * }} Data */
 
 /** @type {Data} */
 export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent ?? "");
+
+/** The command that records what a trace lacks, for a program like its own. @param {string} options */
+export function advice(options) {
+  const words = data.is_attached ? ["martini attach", data.attach ?? "PID", options] : ["martini run", options, "java …"];
+  return words.filter(Boolean).join(" ");
+}
 
 /** The kinds of `whose`. */
 export const OWN = 0;

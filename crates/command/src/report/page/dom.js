@@ -39,6 +39,21 @@ export function button(text, press, isPressed) {
   return made;
 }
 
+/** A box at the pointer, with what is said of the place that it points to. @param {HTMLElement} canvas */
+export function tooltip(canvas) {
+  const box = element("div", { class: "tip", role: "tooltip", hidden: true });
+  canvas.addEventListener("mouseleave", () => (box.hidden = true));
+  /** @param {MouseEvent} event @param {string} text */
+  const say = (event, text) => {
+    box.textContent = text.slice(0, 600);
+    box.hidden = text === "";
+    // It stays inside of the window.
+    box.style.left = `${Math.max(0, Math.min(event.clientX + 14, innerWidth - box.offsetWidth - 8))}px`;
+    box.style.top = `${event.clientY + 18 + box.offsetHeight > innerHeight ? event.clientY - box.offsetHeight - 8 : event.clientY + 18}px`;
+  };
+  return { box, say };
+}
+
 /** A canvas as sharp as the screen is. @param {HTMLCanvasElement} canvas @param {number} height */
 export function prepare(canvas, height) {
   const width = canvas.parentElement?.clientWidth || 800;

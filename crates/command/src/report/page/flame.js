@@ -1,7 +1,7 @@
 // A flame graph: the tree from the top, each node as wide as its part of what is zoomed to.
 import { percent } from "./format.js";
-import { colour, element, fitted, prepare } from "./dom.js";
-import { labelText, nodeAt, pathOf, whoseLabel } from "./profile.js";
+import { colour, element, fitted, prepare, tooltip } from "./dom.js";
+import { FOLDED, labelText, nodeAt, pathOf, whoseLabel } from "./profile.js";
 import { get, set } from "./state.js";
 
 const ROW = 19;
@@ -41,6 +41,22 @@ export function byWhose(tree, frames, format) {
     },
     legend: () => legendOf([["own", "your code (bold)"], ["runtime", "known frameworks"], ["jdk", "JDK (italic)"], ["native", "native code, VM, other"], ["class", "class of the objects (new …)"]]),
   };
+}
+
+/** Zooms to a node; opens it if it is folded frames. @param {import("./profile.js").Tree} tree @param {number} node */
+export function enter(tree, node) {
+  if (tree.label[node] !== FOLDED) return set({ zoom: pathOf(tree, node) });
+  const above = pathOf(tree, tree.parent[node]);
+  set({ zoom: above, open: [...openWays(), above].map((way) => way || ROOT).join(" ") });
+}
+
+/** What stands for the way to the root, which is empty. */
+const ROOT = "all";
+
+/** The ways to nodes below which folded frames are open. */
+export function openWays() {
+  const ways = get("open").split(" ").filter(Boolean);
+  return new Set(ways.map((way) => (way === ROOT ? "" : way)));
 }
 
 /** Makes a flame graph. @param {import("./profile.js").Tree} tree @param {string} frames @param {string} search @param {string} what @param {Look} look */
@@ -111,11 +127,12 @@ export function flame(tree, frames, search, what, look) {
   const select = (/** @type {number} */ node) => {
     current = node;
     draw();
-    status.textContent = [labelText(tree.label[node], frames), ...look.parts(node)].join(" · ");
-    canvas.title = status.textContent.slice(0, 400);
+    status.textContent = inWords(node).join(" · ");
   };
+  const inWords = (/** @type {number} */ node) => [labelText(tree.label[node], frames), ...look.parts(node)];
 
-  const zoom = (/** @type {number} */ node) => set({ zoom: pathOf(tree, node) });
+  const zoom = (/** @type {number} */ node) => enter(tree, node);
+  const tip = tooltip(canvas);
   const at = (/** @type {MouseEvent} */ event) => {
     const row = Math.floor(event.offsetY / ROW);
     return boxes.find((box) => box.row === row && event.offsetX >= box.x && event.offsetX < box.x + Math.max(box.width, 1));
@@ -124,6 +141,7 @@ export function flame(tree, frames, search, what, look) {
     const box = at(event);
     canvas.style.cursor = box ? "pointer" : "default";
     if (box && box.node !== current) select(box.node);
+    tip.say(event, box ? inWords(box.node).join("\n") : "");
   });
   canvas.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const box = at(event);
@@ -147,7 +165,7 @@ export function flame(tree, frames, search, what, look) {
       keys[event.key]();
     }
   });
-  const whole = element("div", { class: "graph" }, status, canvas, look.legend());
+  const whole = element("div", { class: "graph" }, look.legend(), status, canvas, tip.box);
   // It is as wide as what it will be in.
   requestAnimationFrame(() => select(current));
   addEventListener("resize", () => canvas.isConnected && draw());

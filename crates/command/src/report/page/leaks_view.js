@@ -1,5 +1,5 @@
 // What stays alive: classes and lines whose survivors grow, and their ages.
-import { data } from "./data.js";
+import { advice, data } from "./data.js";
 import { bytes, count, percent } from "./format.js";
 import { choice, element, searchField } from "./dom.js";
 import { nameColumn, numberColumn, table } from "./table.js";
@@ -10,7 +10,7 @@ import { address, get, range, set } from "./state.js";
 /** Leaks. */
 export function leaksView() {
   const { leaks } = data;
-  if (!leaks) return element("p", { class: "note" }, "The trace has no live objects. To record them: martini run --stack 16 java …, or --sampled");
+  if (!leaks) return element("p", { class: "note" }, `The trace has no live objects. To record them: ${advice("--sampled")}`);
   const by = /** @type {"class"|"site"|"line"} */ (get("by") || (leaks.site.rows.length > 0 ? "site" : "class"));
   const found = leaks[by] ?? leaks.site;
   const wanted = get("search").toLowerCase();
@@ -18,7 +18,7 @@ export function leaksView() {
   const notes = [];
   if (range()) notes.push("Live objects are those at the end of the trace, whatever the range.");
   if (!leaks.has_ages) notes.push("The trace counts live objects without their ages.");
-  if (!data.dump) notes.push("To see what keeps objects alive, take a heap dump: martini run --dump end …, then martini report TRACE --heap-dump FILE.");
+  if (!data.dump) notes.push(`To see what keeps objects alive, take a heap dump (${data.is_attached ? `martini dump ${data.attach ?? "PID"}` : "martini run --dump end java …"}), then martini report TRACE --heap-dump FILE.`);
   if (found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the fewest bytes.`);
   const columns = [
     numberColumn("live_bytes", "live bytes", bytes, "at the end of the trace"), numberColumn("live", "live objects", count, "at the end of the trace"),

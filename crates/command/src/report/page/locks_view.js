@@ -1,7 +1,7 @@
 // Locks and threads: who waits for what, who blocks whom, and what each thread did when.
-import { data, text } from "./data.js";
+import { advice, data, text } from "./data.js";
 import { count, duration, percent, seconds } from "./format.js";
-import { choice, colour, element, fitted, name, prepare, searchField } from "./dom.js";
+import { choice, colour, element, fitted, name, prepare, searchField, tooltip } from "./dom.js";
 import { nameColumn, table } from "./table.js";
 import { get, range, set } from "./state.js";
 
@@ -60,7 +60,7 @@ export function locksView() {
   if (chosen) notes.push("Waits count with their share inside the range.");
   if (chosen && locks.waits.left_out > 0) notes.push(`Only the ${count(locks.waits.since.length)} longest waits have times in this page; ${count(locks.waits.left_out)} shorter ones are missing from ranges.`);
   if (!chosen && found.left > 0) notes.push(`${count(found.left)} more rows are not in this page: those with the least time.`);
-  if (Object.values(locks.tables).every((table) => table.rows.length === 0)) notes.push("The trace has no waits. To record them: martini run --locks java …");
+  if (Object.values(locks.tables).every((table) => table.rows.length === 0)) notes.push(`The trace has no waits. To record them: ${advice("--locks")}`);
   const time = (/** @type {keyof LockRow} */ key, /** @type {string} */ title) => ({ key, title, number: true, text: (/** @type {any} */ row) => duration(row[key]), sort: (/** @type {any} */ row) => row[key] });
   const columns = [
     { key: "count", title: isLocks ? "contended" : "waits", number: true, text: (/** @type {LockRow} */ row) => count(row.count), sort: (/** @type {LockRow} */ row) => row.count },
@@ -240,7 +240,11 @@ function timeline(threads) {
     say();
   };
   const choose = () => set({ of: keyOf(threads[current].name, threads[current].id) });
-  canvas.addEventListener("mousemove", (/** @type {MouseEvent} */ event) => go(Math.floor(event.offsetY / ROW)));
+  const tip = tooltip(canvas);
+  canvas.addEventListener("mousemove", (/** @type {MouseEvent} */ event) => {
+    go(Math.floor(event.offsetY / ROW));
+    tip.say(event, status.textContent ?? "");
+  });
   canvas.addEventListener("click", choose);
   canvas.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -252,7 +256,7 @@ function timeline(threads) {
   requestAnimationFrame(() => go(current));
   addEventListener("resize", () => canvas.isConnected && draw());
   const legend = element("ul", { class: "legend" }, ...states().map((state, at) => element("li", {}, element("span", { class: `swatch ${STYLES[at]}` }), state)));
-  return element("section", { class: "graph" }, legend, element("div", { class: "tall scroll", tabindex: "0", role: "group", "aria-label": "Threads over time" }, canvas), status);
+  return element("section", { class: "graph" }, legend, element("div", { class: "tall scroll", tabindex: "0", role: "group", "aria-label": "Threads over time" }, canvas), tip.box, status);
 }
 
 /** The waits of a thread, in the range that is chosen. @param {string} thread */

@@ -32,7 +32,10 @@ const DIFFERENCES = {
   leaks: ["Leaks", leaksDiff],
 };
 
-const VIEWS = data.diff ? DIFFERENCES : ALL_VIEWS;
+/** That of a heap dump alone. @type {typeof ALL_VIEWS} */
+const DUMP = { dump: ["Heap dump", dumpView] };
+
+const VIEWS = data.diff ? DIFFERENCES : data.is_dump ? DUMP : ALL_VIEWS;
 
 /** What distinguishes an element from others when all of them are made again. @param {Element|null} element */
 function keyOf(element) {
@@ -45,7 +48,7 @@ let shown = "";
 
 /** Shows what the address says. What had the focus has it again, and the page stays where it is in the window. */
 function show() {
-  const name = Object.hasOwn(VIEWS, view()) ? view() : "overview";
+  const name = Object.hasOwn(VIEWS, view()) ? view() : Object.keys(VIEWS)[0];
   const [title, make] = VIEWS[name];
   const main = /** @type {HTMLElement} */ (document.querySelector("main"));
   const nav = /** @type {HTMLElement} */ (document.querySelector("nav"));

@@ -61,6 +61,9 @@ function mostOfAll() {
 export function overview() {
   const facts = element("dl", {});
   const fact = (/** @type {string} */ title, /** @type {string|null} */ text) => text && facts.append(element("dt", {}, title), element("dd", {}, element("bdi", {}, text)));
+  fact("Program", data.program ?? null);
+  fact("Java", data.java ?? null);
+  fact("Began", data.began ? new Date(data.began).toLocaleString() : null);
   fact("Trace", data.path);
   fact("Recorded by", data.origin);
   fact("Options", data.options);

@@ -1,5 +1,5 @@
 // Adds up the pieces of a profile: those of a range of time, of a thread; as tables and as trees.
-import { data, frameText, methodText, classText, packageText, text } from "./data.js";
+import { NATIVE, OWN, data, frameText, methodText, classText, packageText, text } from "./data.js";
 
 /** @typedef {import("./data.js").Cells} Cells */
 /** @typedef {{parent: number[], label: number[], value: Float64Array, own: Float64Array, children: number[][], depth: number[], ends: number[]}} Tree */
@@ -9,6 +9,8 @@ import { data, frameText, methodText, classText, packageText, text } from "./dat
 /** A label of a tree below this is a class of objects. */
 const CLASSES = -10;
 const ROOT_LABEL = -1;
+/** Frames of frameworks and the JDK above the user's own code, folded into one. */
+export const FOLDED = -2;
 
 /** The chosen range as slices: from the first to the one behind the last. @param {{begin: number, end: number}[]} slices @param {[number, number]} range @returns {[number, number]} */
 export function slicesOf(slices, range) {
@@ -159,13 +161,14 @@ export function rows(cells, values, by, withErrors) {
 /** What a node of a tree is called. @param {number} label @param {string} frames */
 export function labelText(label, frames) {
   if (label === ROOT_LABEL) return "all";
+  if (label === FOLDED) return "… frameworks and JDK (open)";
   if (label <= CLASSES) return `new ${text(CLASSES - label, "(no class)")}`;
   return frames === "class" ? classText(label) : frames === "method" ? methodText(label) : frameText(label);
 }
 
 /** Whose code a node is; 4 of a class of objects. @param {number} label */
 export function whoseLabel(label) {
-  return label <= CLASSES ? 4 : label < 0 ? 3 : data.names.whose[label];
+  return label <= CLASSES ? 4 : label === FOLDED ? 1 : label < 0 ? 3 : data.names.whose[label];
 }
 
 /** Of each frame the first one with the same text. @type {Map<string, number[]>} */
@@ -186,8 +189,21 @@ function representatives(frames) {
   return found;
 }
 
-/** The pieces as a tree. @param {Cells} cells @param {Float64Array} values @param {string} frames @param {boolean} isBottomUp @returns {Tree} */
-export function tree(cells, values, frames, isBottomUp) {
+/** Which nodes are frames of frameworks or of the JDK that call code of the user's own. @param {Cells} cells */
+function callersOfOwn(cells) {
+  const { parent, frame } = cells.nodes;
+  const { whose } = data.names;
+  const hasOwn = new Uint8Array(parent.length);
+  // Below a node stand nodes with larger numbers.
+  for (let node = parent.length - 1; node > 0; node--) if (hasOwn[node] || whose[frame[node]] === OWN) hasOwn[parent[node]] = 1;
+  return parent.map((_, node) => node > 0 && hasOwn[node] === 1 && whose[frame[node]] !== OWN && whose[frame[node]] !== NATIVE);
+}
+
+/**
+ * The pieces as a tree. `opened`: frames of frameworks above own code are folded, but below nodes at these ways; none is if it is null.
+ * @param {Cells} cells @param {Float64Array} values @param {string} frames @param {boolean} isBottomUp @param {Set<string>|null} [opened] @returns {Tree}
+ */
+export function tree(cells, values, frames, isBottomUp, opened = null) {
   /** @type {Tree} */
   const made = { parent: [0], label: [ROOT_LABEL], value: new Float64Array(), own: new Float64Array(), children: [[]], depth: [0], ends: [] };
   /** @type {Map<number, number>} */
@@ -229,7 +245,20 @@ export function tree(cells, values, frames, isBottomUp) {
     for (let cell = 0; cell < values.length; cell++) {
       for (let node = values[cell] > 0 ? cells.node[cell] : 0; node > 0 && !isNeeded[node]; node = parent[node]) isNeeded[node] = 1;
     }
-    for (let node = 1; node < parent.length; node++) places.push(isNeeded[node] ? child(places[parent[node]], same[frame[node]]) : 0);
+    const folds = opened ? callersOfOwn(cells) : [];
+    /** Whether each node is in a row of folded frames that is open. */
+    const isOpen = new Uint8Array(parent.length);
+    for (let node = 1; node < parent.length; node++) {
+      const [up, above] = [parent[node], places[parent[node]]];
+      if (!isNeeded[node]) {
+        places.push(0);
+      } else if (opened && folds[node]) {
+        isOpen[node] = folds[up] ? isOpen[up] : Number(opened.has(pathOf(made, above)));
+        places.push(child(above, isOpen[node] ? same[frame[node]] : FOLDED));
+      } else {
+        places.push(child(above, same[frame[node]]));
+      }
+    }
     for (let cell = 0; cell < values.length; cell++) {
       const node = places[cells.node[cell]];
       ends.push(values[cell] > 0 && cells.class[cell] >= 0 ? child(node, CLASSES - cells.class[cell]) : node);

@@ -1,10 +1,10 @@
 // The views of allocations and of CPU time: flame graph, tree and table of the same numbers.
-import { data, text } from "./data.js";
+import { advice, data, text } from "./data.js";
 import { bytes, count, duration, percent } from "./format.js";
 import { button, choice, element, name, searchField } from "./dom.js";
-import { allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
+import { FOLDED, allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
 import { nameColumn, table } from "./table.js";
-import { byWhose, flame } from "./flame.js";
+import { byWhose, enter, flame, openWays } from "./flame.js";
 import { heatMap } from "./heat.js";
 import { get, range, set } from "./state.js";
 
@@ -25,7 +25,7 @@ function remembered(cells, key, add) {
 /** Allocations. */
 export function allocationsView() {
   const cells = data.allocations;
-  if (!cells) return element("p", { class: "note" }, "The trace has no allocations. To record them: martini run java …");
+  if (!cells) return element("p", { class: "note" }, `The trace has no allocations. To record them: ${advice(data.is_attached ? "--sampled" : "")}`);
   /** @type {[string, string][]} */
   const metrics = [["bytes", "allocated bytes"], ["objects", "allocated objects"]];
   if (cells.knows_live) metrics.push(["live-bytes", "live bytes"], ["live-objects", "live objects"], ["freed-bytes", "freed bytes"], ["freed-objects", "freed objects"]);
@@ -36,7 +36,7 @@ export function allocationsView() {
   const format = metric.endsWith("objects") ? count : bytes;
   const isEstimated = cells.known !== undefined;
   const notes = [];
-  if (!cells.has_stacks) notes.push("The trace has no call stacks of allocations, only the innermost line: record with --stack 16 or --callers.");
+  if (!cells.has_stacks) notes.push(`The trace has no call stacks of allocations, only the innermost line. To record them: ${advice(data.is_attached ? "--sampled" : "--callers 16k")}.`);
   if (chosen) {
     const [first, end] = slicesOf(cells.slices, chosen);
     const [begin, until] = [cells.slices[first], cells.slices[end - 1]];
@@ -57,7 +57,7 @@ export function cpuView() {
   const cells = data.cpu;
   if (!cells) {
     const wall = data.wall_samples > 0 ? " It has wall clock samples; show them with martini tree --wall." : "";
-    return element("p", { class: "note" }, `The trace has no CPU samples. To record them: martini run --cpu java …${wall}`);
+    return element("p", { class: "note" }, `The trace has no CPU samples. To record them: ${advice("--cpu")}.${wall}`);
   }
   const { values, trees } = remembered(cells, `c ${range()} ${get("thread")}`, () => cpuValues(cells, range()));
   const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of the time has no stack, ${duration(cells.kernel)} was in the kernel. ± is the 95 % error margin.`];
@@ -72,6 +72,7 @@ function stacks(view) {
   const frames = get("frames") || "line";
   const isBottomUp = get("from") === "bottom";
   const search = get("search");
+  const folds = get("fold") !== "no";
   const all = values.reduce((sum, value) => sum + value, 0);
   const threads = [...new Set(cells.thread)].map((thread) => /** @type {[string, string]} */ ([String(thread), text(thread, "(no thread)")]));
   threads.sort((a, b) => a[1].localeCompare(b[1]));
@@ -85,14 +86,16 @@ function stacks(view) {
       ? choice("by", /** @type {[string, string][]} */ (view.by), get("by") || "line", (value) => set({ by: value }))
       : choice("frames by", [["line", "line"], ["method", "method"], ["class", "class"]], frames, (value) => set({ frames: value, zoom: "" })),
     shape === "table" ? null : choice("from", [["", "thread entry"], ["bottom", "innermost frame"]], get("from"), (value) => set({ from: value, zoom: "" })),
+    shape === "table" || isBottomUp ? null : button("Fold frameworks", () => set({ fold: folds ? "no" : "", open: "", zoom: "" }), folds),
     searchField("Search", search, (value) => set({ search: value }, true)));
   const content = all === 0 ? element("p", {}, "No such data in the trace or range.") : shape === "table" ? rowsTable(view, all) : tall(view, frames, isBottomUp, shape);
   return element("div", {}, element("p", { class: "note" }, notes.filter(Boolean).join(" ")), view.above ?? null, tools, content);
 
   /** @param {typeof view} view @param {string} frames @param {boolean} isBottomUp @param {string} shape */
   function tall({ trees }, frames, isBottomUp, shape) {
-    const key = `${frames} ${isBottomUp}`;
-    const made = trees.get(key) ?? tree(cells, values, frames, isBottomUp);
+    const opened = folds && !isBottomUp ? openWays() : null;
+    const key = `${frames} ${isBottomUp} ${opened ? get("open") : "-"}`;
+    const made = trees.get(key) ?? tree(cells, values, frames, isBottomUp, opened);
     trees.set(key, made);
     const zoomed = nodeAt(made, get("zoom"));
     const found = search ? element("p", { class: "status" }, `Frames with “${search}”: ${format(matching(made, frames, search))} (${percent(matching(made, frames, search), all)}).`) : null;
@@ -169,7 +172,7 @@ export function treeList(tree, root, frames, amount, weight, search, zooms = tru
     const head = element("span", { class: `node whose${whoseLabel(tree.label[node])}` },
       element("span", { class: "amount" }, amount(node)), isFound ? element("mark", {}, name(label)) : name(label), " ");
     if (zooms) {
-      const zoom = button("zoom", () => set({ zoom: pathOf(tree, node) }));
+      const zoom = button(tree.label[node] === FOLDED ? "open" : "zoom", () => enter(tree, node));
       zoom.setAttribute("aria-label", `zoom to ${label}`);
       head.append(zoom);
     }

@@ -1,7 +1,7 @@
 // The time axis: what happened when, and which part of it is looked at.
 import { data } from "./data.js";
 import { bytes, count, duration, seconds } from "./format.js";
-import { button, colour, element, prepare } from "./dom.js";
+import { button, colour, element, prepare, tooltip } from "./dom.js";
 import { range, setRange } from "./state.js";
 
 const HEIGHT = 84;
@@ -101,6 +101,15 @@ export function timeAxis(view) {
       context.lineTo(middle, plot + 1);
       context.fill();
     });
+    // What the axis is of, and how far up it reaches.
+    context.textAlign = "left";
+    context.fillText(`${found.title}, up to ${found.format(most)}`, 4, 8);
+    if (found.line?.some((value) => value !== null)) {
+      context.textAlign = "right";
+      context.fillStyle = colour("line");
+      context.fillText(`${found.lineTitle}, up to ${bytes(mostLine)}`, width - 4, 8);
+      context.fillStyle = colour("ink");
+    }
     for (let tick = 0; tick <= 4; tick++) {
       const label = seconds((end * tick) / 4);
       context.textAlign = tick === 0 ? "left" : tick === 4 ? "right" : "center";
@@ -116,11 +125,12 @@ export function timeAxis(view) {
     describe(range);
   };
   const time = (/** @type {MouseEvent} */ event) => Math.min(end, Math.max(0, (event.offsetX / canvas.clientWidth) * end));
+  const tip = tooltip(canvas);
   let from = -1;
   canvas.addEventListener("mousedown", (/** @type {MouseEvent} */ event) => (from = time(event)));
   canvas.addEventListener("mousemove", (/** @type {MouseEvent} */ event) => {
     if (from >= 0 && event.buttons) draw([Math.min(from, time(event)), Math.max(from, time(event))]);
-    else canvas.title = inWords(time(event));
+    else tip.say(event, inWords(time(event)));
   });
   canvas.addEventListener("mouseup", (/** @type {MouseEvent} */ event) => {
     if (from < 0) return;
@@ -152,5 +162,5 @@ export function timeAxis(view) {
     button("Whole trace", () => setRange(null)));
   requestAnimationFrame(() => draw(chosen));
   addEventListener("resize", () => canvas.isConnected && draw(range()));
-  return element("section", { class: "axis", "aria-label": "Time range" }, canvas, element("div", { class: "below" }, status, fields));
+  return element("section", { class: "axis", "aria-label": "Time range" }, canvas, tip.box, element("div", { class: "below" }, status, fields));
 }
