@@ -71,6 +71,22 @@ fn a_report_says_what_ran_and_how_to_record_more_of_it() {
 }
 
 #[test]
+fn waits_wall_clock_and_collections_have_their_views() {
+    let shown = report(&trace("waits.trcxml"));
+    let locks = trace_json(&["locks", &trace("waits.trcxml")]);
+    let nanos = |kind: &str| locks[kind]["total_nanos"].as_f64().unwrap_or_else(|| panic!("{kind}: {locks}"));
+    let values = &shown["wait_stacks"]["values"];
+    assert_eq!((sum(&values[0]), sum(&values[2])), (nanos("contended"), nanos("waited")));
+    assert_eq!(report(&trace("counts.trcxml"))["wait_stacks"], Value::Null);
+    let shown = report(&trace("cpu.trcxml"));
+    let wall = trace_json(&["stats", "--wall", &trace("cpu.trcxml")]);
+    assert_eq!(sum(&shown["wall"]["values"][0]), wall["nanos"].as_f64().unwrap());
+    let collections = &report(&trace("explain.trcxml"))["collections"];
+    assert_eq!((&collections["count"], &collections["pauses"]), (&5.into(), &40_000_000.into()));
+    assert_eq!(sum(&collections["pause"]), 40e6);
+}
+
+#[test]
 fn a_heap_dump_has_a_report_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("app.hprof"), folder.path().join("app.hprof.html"));

@@ -110,9 +110,9 @@ impl CpuStats {
         CpuStats { of, clock: Clock::of(scope), ..Self::default() }
     }
 
-    /// Statistics of all samples of CPU clocks, with when each was taken.
-    pub fn with_moments() -> Self {
-        CpuStats { moments: Some(SampleTimes::default()), ..Self::default() }
+    /// Statistics of all samples of a clock, with when each was taken.
+    pub fn with_moments(of: SampleClock) -> Self {
+        CpuStats { of, moments: Some(SampleTimes::default()), ..Self::default() }
     }
 
     /// Takes in the next element of the document.

@@ -18,6 +18,20 @@ const MANY_COLLECTIONS: u64 = 30;
 /// Of fewer collections each third may be chance: the least of three is compared with the least of three.
 const LEAST_COLLECTIONS: u64 = 9;
 
+/// So many collections are kept one by one; of more, each stands for several.
+const MAX_EACH: usize = 4096;
+
+/// A collection, or several in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collected {
+    /// When it began.
+    pub since: Time,
+    /// How long the program stood still for it.
+    pub pause: Nanos,
+    /// Bytes in use after it, if the trace has them.
+    pub used: Option<u64>,
+}
+
 /// The collections of a trace that stopped the program.
 #[derive(Clone, Debug)]
 pub struct Collections {
@@ -33,6 +47,8 @@ pub struct Collections {
     /// How many said what was in use after them.
     filled: u64,
     last: Option<u64>,
+    /// Each, where that is asked for.
+    each: Option<Vec<Collected>>,
 }
 
 /// What is in use after collections becomes more and more.
@@ -57,11 +73,22 @@ impl Default for Collections {
             in_last: 0,
             filled: 0,
             last: None,
+            each: None,
         }
     }
 }
 
 impl Collections {
+    /// The same with each of them.
+    pub fn with_each() -> Self {
+        Collections { each: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Each of them, in their order; some in a row are one if there are very many. Empty if that was not asked for.
+    pub fn each(&self) -> &[Collected] {
+        self.each.as_deref().unwrap_or_default()
+    }
+
     /// How many there were.
     pub fn count(&self) -> u64 {
         self.count
@@ -109,7 +136,9 @@ impl Collections {
             Element::GcFinish(finish) => {
                 self.count += 1;
                 if let Some(begun) = self.begun.take() {
-                    self.pauses = Nanos(self.pauses.0.saturating_add(finish.time.since(begun).0));
+                    let pause = finish.time.since(begun);
+                    self.pauses = Nanos(self.pauses.0.saturating_add(pause.0));
+                    self.keep(Collected { since: begun, pause, used: finish.used_space });
                 }
                 if let Some(used) = finish.used_space {
                     self.fill(used);
@@ -121,6 +150,19 @@ impl Collections {
 
     pub(super) fn end_document(&mut self) {
         self.begun = None;
+    }
+
+    fn keep(&mut self, collected: Collected) {
+        let Some(each) = &mut self.each else { return };
+        if each.len() == MAX_EACH {
+            let both = |pair: &[Collected]| Collected {
+                since: pair[0].since,
+                pause: Nanos(pair.iter().map(|one| one.pause.0).sum()),
+                used: pair.iter().rev().find_map(|one| one.used),
+            };
+            *each = each.chunks(2).map(both).collect();
+        }
+        each.push(collected);
     }
 
     fn fill(&mut self, used: u64) {
@@ -201,6 +243,23 @@ mod tests {
         assert_eq!(saw.rise(), None);
         // A cache that has filled.
         assert_eq!(collections((0..90).map(|number| number.min(15) * 20 * MIB)).rise(), None);
+    }
+
+    #[test]
+    fn each_is_kept_until_there_are_very_many() {
+        let mut few = Collections::with_each();
+        let collect = |collections: &mut Collections, at: u64| {
+            collections.element(&Element::GcStart(GcStart { time: Time(at), thread: None }));
+            let finish = GcFinish { time: Time(at + 7), used_objects: None, used_space: Some(at), total_space: None };
+            collections.element(&Element::GcFinish(finish));
+        };
+        collect(&mut few, 100);
+        assert_eq!(few.each(), [Collected { since: Time(100), pause: Nanos(7), used: Some(100) }]);
+        let mut many = few;
+        (2..20_000).for_each(|number| collect(&mut many, number * 100));
+        let pauses: u64 = many.each().iter().map(|one| one.pause.0).sum();
+        assert!(many.each().len() <= MAX_EACH && pauses == many.pauses().0, "{}", many.each().len());
+        assert!(collections([1]).each().is_empty());
     }
 
     #[test]

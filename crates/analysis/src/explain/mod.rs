@@ -21,7 +21,7 @@ use crate::locks::{
 };
 use crate::safepoints::{SafepointReport, SafepointStats};
 
-pub use collections::{Collections, Rise};
+pub use collections::{Collected, Collections, Rise};
 pub use cpu::{Busy, CpuUse};
 pub use safepoints::Lateness;
 
@@ -38,6 +38,8 @@ pub struct TraceStats<'o> {
     allocations: Option<AllocationStats>,
     locks: LockStats<'o>,
     cpu: CpuStats,
+    /// Samples by the clock, where they are asked for.
+    wall: Option<CpuStats>,
     collections: Collections,
     safepoints: SafepointStats,
 }
@@ -49,6 +51,7 @@ impl<'o> TraceStats<'o> {
             allocations: Some(AllocationStats::new()),
             locks: LockStats::new(Selection::default(), None),
             cpu: CpuStats::new(SampleClock::Cpu, &Scope::default()),
+            wall: None,
             collections: Collections::default(),
             safepoints: SafepointStats::new(),
         }
@@ -59,7 +62,9 @@ impl<'o> TraceStats<'o> {
         Self {
             allocations: Some(AllocationStats::in_many_slices()),
             locks: LockStats::new(Selection::default(), Some(observer)),
-            cpu: CpuStats::with_moments(),
+            cpu: CpuStats::with_moments(SampleClock::Cpu),
+            wall: Some(CpuStats::with_moments(SampleClock::Wall)),
+            collections: Collections::with_each(),
             ..Self::new()
         }
     }
@@ -76,6 +81,7 @@ impl<'o> TraceStats<'o> {
         }
         self.locks.element(element);
         self.cpu.element(element);
+        self.wall.iter_mut().for_each(|wall| wall.element(element));
         self.collections.element(element);
         self.safepoints.element(element);
     }
@@ -87,6 +93,7 @@ impl<'o> TraceStats<'o> {
         }
         self.locks.end_document();
         self.cpu.end_document();
+        self.wall.iter_mut().for_each(CpuStats::end_document);
         self.collections.end_document();
         self.safepoints.end_document();
     }
@@ -97,6 +104,7 @@ impl<'o> TraceStats<'o> {
             allocations: self.allocations.unwrap_or_default().finish(),
             locks: self.locks.finish(),
             cpu: self.cpu.finish(),
+            wall: self.wall.map(CpuStats::finish),
             collections: self.collections,
             safepoints: self.safepoints.finish(),
         }
@@ -117,6 +125,8 @@ pub struct TraceReport {
     pub locks: LockReport,
     /// What they did on the processors.
     pub cpu: CpuReport,
+    /// What they did by the clock, if that was asked for.
+    pub wall: Option<CpuReport>,
     /// What collections cost, and what they left.
     pub collections: Collections,
     /// How long threads took to stop for the VM.

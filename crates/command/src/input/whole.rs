@@ -22,6 +22,8 @@ pub(crate) struct Whole {
     pub(crate) locks: Reading<LockReport>,
     /// What they did on the processors.
     pub(crate) cpu: Reading<CpuReport>,
+    /// What they did by the clock, where what happens when is read.
+    pub(crate) wall: Option<CpuReport>,
     /// What collections cost, and what they left.
     pub(crate) collections: Collections,
     /// How long threads took to stop for the VM.
@@ -39,9 +41,10 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
 }
 
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
-    let (TraceReport { allocations, locks, cpu, collections, safepoints }, reading) = trace(path, stats)?.taken_apart();
+    let (report, reading) = trace(path, stats)?.taken_apart();
+    let TraceReport { allocations, locks, cpu, wall, collections, safepoints } = report;
     let (allocations, locks, cpu) = (reading.with(allocations), reading.with(locks), reading.with(cpu));
-    Ok(Whole { allocations, locks, cpu, collections, safepoints })
+    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints })
 }
 
 /// A smaller trace takes no second.

@@ -14,12 +14,14 @@ mod names;
 mod page;
 mod pairs;
 mod tree;
+mod wait_stacks;
 mod waits;
 
 use std::io::{self, Write};
 use std::{panic, thread};
 
 use analysis::allocations::Naming;
+use analysis::explain::Collections;
 use analysis::own_code::OwnCode;
 use serde_json::{Map, Value, json};
 use trace::filter::Pattern;
@@ -53,14 +55,39 @@ pub(crate) fn write(
         let mut names = Names::new(OwnCode::new(own));
         let allocations = allocations::json(report, &naming, origin, cut, &mut names);
         let cpu = cpu::json(&whole.cpu.report, &naming, cut, &mut names);
+        let wall = whole.wall.as_ref().map_or(Value::Null, |wall| cpu::json(wall, &naming, cut, &mut names));
+        let wait_stacks = wait_stacks::json(&whole.locks.report, cut, &mut names);
         let locks = locks::json(&whole.locks.report, waits, origin, &mut names);
-        [("allocations", allocations), ("cpu", cpu), ("locks", locks), ("names", names.json())]
+        [
+            ("allocations", allocations),
+            ("cpu", cpu),
+            ("wall", wall),
+            ("wait_stacks", wait_stacks),
+            ("locks", locks),
+            ("names", names.json()),
+        ]
     });
+    data.insert("collections".to_owned(), collections(&whole.collections, origin));
     data.insert("length".to_owned(), length(whole).into());
     data.insert("dump".to_owned(), heap_dump.map_or(Value::Null, dump::shortened));
     data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));
     data.insert("cut".to_owned(), json!(cut));
     page::write(&Value::Object(data), out)
+}
+
+/// Each collection; `null` if there was none.
+fn collections(collections: &Collections, origin: Time) -> Value {
+    let each = collections.each();
+    if each.is_empty() {
+        return Value::Null;
+    }
+    json!({
+        "count": collections.count(),
+        "pauses": collections.pauses().0,
+        "since": each.iter().map(|one| one.since.since(origin).0).collect::<Vec<_>>(),
+        "pause": each.iter().map(|one| one.pause.0).collect::<Vec<_>>(),
+        "used": each.iter().map(|one| one.used).collect::<Vec<_>>(),
+    })
 }
 
 /// Writes the report of a heap dump alone: what `martini heap --json` says of it.

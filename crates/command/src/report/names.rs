@@ -132,6 +132,11 @@ impl Names {
         FrameIndex(self.frames.of(Frame { class: Some(class), method, source, line: at.line, whose }))
     }
 
+    /// Of frames, innermost first, the innermost one of the user's own.
+    pub(super) fn own(&self, frames: &[FrameIndex]) -> Option<FrameIndex> {
+        frames.iter().copied().find(|frame| self.frames.items[frame.0 as usize].whose == Whose::Own)
+    }
+
     /// A frame that is no Java.
     pub(super) fn other(&mut self, text: &str) -> FrameIndex {
         let method = self.text(text);

@@ -34,6 +34,7 @@
  *   diff?: [Head, Head], path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
  *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean,
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
+ *   wall: Cpu|null, wait_stacks: Cells|null, collections: {count: number, pauses: number, since: number[], pause: number[], used: (number|null)[]}|null,
  *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
  * }} Data */
 

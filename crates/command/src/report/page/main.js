@@ -4,7 +4,8 @@ import { element } from "./dom.js";
 import { address, subscribe, view } from "./state.js";
 import { timeAxis } from "./time.js";
 import { overview } from "./overview.js";
-import { allocationsView, cpuView } from "./stacks_view.js";
+import { allocationsView, cpuView, waitsView, wallView } from "./stacks_view.js";
+import { heapView } from "./heap_view.js";
 import { locksView, threadsView } from "./locks_view.js";
 import { leaksView } from "./leaks_view.js";
 import { dumpView } from "./dump_view.js";
@@ -16,8 +17,11 @@ const ALL_VIEWS = {
   overview: ["Overview", overview],
   allocations: ["Allocations", allocationsView],
   cpu: ["CPU time", cpuView],
+  ...(data.wall ? { wall: ["Wall clock", wallView] } : {}),
   locks: ["Locks", locksView],
+  ...(data.wait_stacks ? { waits: ["Waits", waitsView] } : {}),
   threads: ["Threads", threadsView],
+  ...(data.collections ? { heap: ["Collections", heapView] } : {}),
   leaks: ["Leaks", leaksView],
   ...(data.dump ? { dump: ["Heap dump", dumpView] } : {}),
 };
@@ -62,7 +66,7 @@ function show() {
   shown = name;
   nav.replaceChildren(...links);
   document.title = `${title} - ${data.path} - Martini`;
-  const axis = data.diff || ["overview", "leaks", "dump"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  const axis = data.diff || ["overview", "leaks", "dump", "waits", "heap"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
   main.replaceChildren(element("h2", {}, title), ...axis, make());
   scrollTo(0, top);
   if (!isInMain) {

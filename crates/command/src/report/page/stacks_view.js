@@ -11,6 +11,8 @@ import { get, range, set } from "./state.js";
 /** @typedef {import("./profile.js").Tree} Tree */
 
 const BY = [["line", "own line"], ["method", "method"], ["class", "class"], ["package", "package"], ["site", "site (innermost frame)"], ["thread", "thread"]];
+/** The same where there are no classes of objects. */
+const BY_CODE = BY.filter(([key]) => key !== "class");
 const MOST_CHILDREN = 40;
 
 /** What was asked for last, and the answer: a search does not add up again. @type {{key: string, values: Float64Array, trees: Map<string, Tree>}|null} */
@@ -52,17 +54,41 @@ export function allocationsView() {
     tools: [choice("Show", metrics, metric, (value) => set({ metric: value, zoom: "" }))], exactBy: cells.is_counted ? ["class"] : [] });
 }
 
+/** Wall clock time of threads. */
+export function wallView() {
+  const cells = data.wall;
+  if (!cells) return element("p", { class: "note" }, `The trace has no wall clock samples. To record them: ${advice("--wall")}.`);
+  const { values, trees } = remembered(cells, `w ${range()} ${get("thread")}`, () => cpuValues(cells, range()));
+  const notes = ["Threads were looked at by the clock, whether they ran or waited. ± is the 95 % error margin."];
+  return stacks({ cells, values, trees, format: duration, notes, hasErrors: !range(), what: "thread time", by: BY_CODE, tools: [], exactBy: [] });
+}
+
+/** Waits, by the stacks of those who waited. */
+export function waitsView() {
+  const cells = data.wait_stacks;
+  if (!cells) return element("p", { class: "note" }, `The trace has no waits. To record them: ${advice("--locks")}.`);
+  /** @type {[string, string][]} */
+  const metrics = [["locks", "time waited for locks"], ["lock-count", "waits for locks"], ["others", "time in other waits"], ["other-count", "other waits"]];
+  const sums = metrics.map((_, at) => cells.values[at].reduce((sum, value) => sum + value, 0));
+  const shown = metrics.filter((_, at) => sums[at] > 0);
+  const metric = shown.some(([key]) => key === get("metric")) ? get("metric") : shown[0]?.[0] ?? "locks";
+  const at = metrics.findIndex(([key]) => key === metric);
+  const { values, trees } = remembered(cells, `l ${metric} ${get("thread")}`, () => Float64Array.from(cells.values[at]));
+  const notes = range() ? ["This view covers the whole trace; the views Locks and Threads show the range."] : [];
+  return stacks({ cells, values, trees, format: metric.endsWith("count") ? count : duration, notes, hasErrors: false, what: metrics[at][1], by: BY_CODE,
+    tools: [choice("Show", shown, metric, (value) => set({ metric: value, zoom: "" }))], exactBy: [] });
+}
+
 /** CPU time. */
 export function cpuView() {
   const cells = data.cpu;
   if (!cells) {
-    const wall = data.wall_samples > 0 ? " It has wall clock samples; show them with martini tree --wall." : "";
+    const wall = data.wall_samples > 0 ? " It has wall clock samples: see Wall clock." : "";
     return element("p", { class: "note" }, `The trace has no CPU samples. To record them: ${advice("--cpu")}.${wall}`);
   }
   const { values, trees } = remembered(cells, `c ${range()} ${get("thread")}`, () => cpuValues(cells, range()));
   const notes = [`Samples: ${percent(cells.lost, cells.values[0].reduce((sum, value) => sum + value, 0))} of the time has no stack, ${duration(cells.kernel)} was in the kernel. ± is the 95 % error margin.`];
-  const by = BY.filter(([key]) => key !== "package").map(([key, title]) => (key === "class" ? ["package", "package"] : [key, title]));
-  return stacks({ cells, values, trees, format: duration, notes, hasErrors: !range(), what: "CPU time", by, tools: [], exactBy: [], above: heatMap(cells, get("thread")) });
+  return stacks({ cells, values, trees, format: duration, notes, hasErrors: !range(), what: "CPU time", by: BY_CODE, tools: [], exactBy: [], above: heatMap(cells, get("thread")) });
 }
 
 /** @param {{cells: import("./data.js").Cells, values: Float64Array, trees: Map<string, Tree>, format: (value: number) => string, notes: string[], hasErrors: boolean, what: string, by: string[][], tools: Node[], exactBy: string[], above?: Node}} view */

@@ -12,14 +12,15 @@ const BINS = 200;
 /** What is drawn beside a view. @param {string} view @returns {Series|null} */
 export function series(view) {
   const { allocations, cpu, locks, length } = data;
-  if (view === "cpu" && cpu) {
+  const samples = view === "cpu" ? cpu : view === "wall" ? data.wall : null;
+  if (samples) {
     const width = length / BINS || 1;
     const bins = even(width);
-    cpu.moments.slot.forEach((slot, at) => {
-      const bin = bins[Math.min(BINS - 1, Math.floor(((slot + 0.5) * cpu.moments.width) / width))];
-      bin.value += cpu.moments.time[at];
+    samples.moments.slot.forEach((slot, at) => {
+      const bin = bins[Math.min(BINS - 1, Math.floor(((slot + 0.5) * samples.moments.width) / width))];
+      bin.value += samples.moments.time[at];
     });
-    return { title: "CPU time", bins, format: duration };
+    return { title: view === "cpu" ? "CPU time" : "thread time", bins, format: duration };
   }
   if (view === "locks" && locks.waits.since.length > 0) {
     const width = length / BINS || 1;
