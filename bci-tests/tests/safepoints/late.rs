@@ -37,7 +37,8 @@ fn who_is_late_is_named(jdk: &Jdk, what: &str) {
     // The main thread fills two arrays first, which takes long then, too.
     rows.retain(|row| matches!(row.subject, LateSubject::Line(at) if at.method != "main"));
     let Some(LateSubject::Line(at)) = rows.first().map(|row| row.subject) else { panic!("{report:#?}") };
-    assert_eq!((at.class, at.method, at.line), ("late.Main", what, Some(line(what))), "{rows:#?}");
+    let found = (at.class, at.method, at.source, at.line);
+    assert_eq!(found, ("late.Main", what, "Main.java", Some(line(what))), "{rows:#?}");
     let all: u64 = rows.iter().map(|row| row.time.0).sum();
     assert!(rows[0].time.0 * 2 > all, "{slow:?} {rows:#?}");
     let threads = report.late(LateBy::Thread, Vec::new());

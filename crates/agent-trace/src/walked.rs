@@ -79,8 +79,8 @@ impl Document {
         if let Some(&known) = self.walked.methods.get(&number.0) {
             return Some(known);
         }
-        let MethodNames { class, name, signature } = walker.method(number)?;
-        let class = self.walked_class(class);
+        let MethodNames { class, name, signature, source } = walker.method(number)?;
+        let class = self.walked_class(class, source);
         let id = MethodId(self.core.jvm.ids.next());
         let name = trace::modified_utf8::decode(name);
         let element = MethodDef {
@@ -97,7 +97,7 @@ impl Document {
     }
 
     /// A class that the walker has met: it has an id of its own, whether other elements name that class too or not.
-    fn walked_class(&mut self, name: &[u8]) -> ClassId {
+    fn walked_class(&mut self, name: &[u8], source: &[u8]) -> ClassId {
         if let Some(&known) = self.walked.classes.get(name) {
             return known;
         }
@@ -105,7 +105,7 @@ impl Document {
         let element = ClassDef {
             thread: None,
             name: Cow::Owned(trace::names::class_name_of_internal(&trace::modified_utf8::decode(name))),
-            source_name: None,
+            source_name: (!source.is_empty()).then(|| Cow::Owned(trace::modified_utf8::decode(source))),
             class_id: id,
             object: None,
             time: self.core.clock.time(self.core.start),

@@ -102,10 +102,29 @@ pub(super) struct MethodLayout {
     pub(super) pool_length: usize,
     pub(super) pool_bytes: usize,
     pub(super) class_name: usize,
+    /// Where the index of the source file's name is; `None` if this VM does not say, which costs no more than these names.
+    pub(super) source: Option<SourceIndex>,
     /// Half a word with a random number of each text.
     pub(super) symbol_hash: usize,
     pub(super) symbol_length: usize,
     pub(super) symbol_body: usize,
+}
+
+/// Where a class keeps the index of its source file's name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SourceIndex {
+    /// In the class, as up to JDK 16.
+    Class(usize),
+    /// In its constant pool.
+    Pool(usize),
+}
+
+impl SourceIndex {
+    fn find() -> Option<SourceIndex> {
+        const NAME: &CStr = c"_source_file_name_index";
+        let in_pool = Field::offset_of(c"ConstantPool", NAME).map(SourceIndex::Pool);
+        in_pool.or_else(|| Field::offset_of(c"InstanceKlass", NAME).map(SourceIndex::Class))
+    }
 }
 
 /// `PcDesc`: address from the beginning of the code, and where its scope begins.
@@ -235,6 +254,7 @@ impl MethodLayout {
             pool_length: offset(c"ConstantPool", c"_length")?,
             pool_bytes: bytes(c"ConstantPool")?,
             class_name: offset(c"Klass", c"_name")?,
+            source: SourceIndex::find(),
             // The lower half of the word counts references.
             symbol_hash: Field::offset_of(c"Symbol", c"_hash_and_refcount")
                 .map_or_else(|| offset(c"Symbol", c"_identity_hash"), |at| Ok(at + size_of::<u16>()))?,

@@ -1,7 +1,7 @@
 //! What HotSpot keeps of a method. Runs in signal handlers, each load may fail.
 
 use super::compressed::{Encoding, Stream, line_of};
-use super::layout::MethodLayout;
+use super::layout::{MethodLayout, SourceIndex};
 use agent_base::signals::SafeLoads;
 
 /// A method's parts: addresses. They hold while a frame of the method is on the stack.
@@ -12,6 +12,8 @@ pub(super) struct VmMethod {
     pub(super) class_name: Symbol,
     pub(super) name: Symbol,
     pub(super) signature: Symbol,
+    /// The name of the source file; `None` if it is not known.
+    pub(super) source: Option<Symbol>,
     /// Where its bytecode begins, and how many bytes it has.
     pub(super) code: usize,
     pub(super) code_bytes: usize,
@@ -32,6 +34,8 @@ pub(super) struct Symbol {
 const ACC_NATIVE: u16 = 0x100;
 /// In the flags of a method's constant part.
 const HAS_LINES: u16 = 1;
+/// No name of a source file is longer.
+pub(super) const MAX_SOURCE_NAME: u16 = 0x7fff;
 /// No table of lines is longer.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
@@ -49,12 +53,19 @@ impl MethodLayout {
             (u32::from(index) < length).then_some(())?;
             self.symbol(loads, loads.word(pool + self.pool_bytes + usize::from(index) * size_of::<usize>())?)
         };
+        let holder = word(pool + self.pool_holder)?;
+        let source = self.source.and_then(|at| match at {
+            SourceIndex::Class(at) => loads.u16(holder + at),
+            SourceIndex::Pool(at) => loads.u16(pool + at),
+        });
         Some(VmMethod {
             address,
             constant,
-            class_name: self.symbol(loads, loads.word(word(pool + self.pool_holder)? + self.class_name)?)?,
+            class_name: self.symbol(loads, loads.word(holder + self.class_name)?)?,
             name: symbol(loads.u16(constant + self.name)?)?,
             signature: symbol(loads.u16(constant + self.signature)?)?,
+            // Without the attribute the index is 0.
+            source: source.filter(|&index| index > 0).and_then(symbol).filter(|name| name.length <= MAX_SOURCE_NAME),
             code: constant + self.constant_bytes,
             code_bytes: usize::from(loads.u16(constant + self.code_bytes)?),
             is_native: loads.u16(address + self.access)? & ACC_NATIVE != 0,
@@ -105,6 +116,7 @@ impl VmMethod {
             class_name,
             name,
             signature,
+            source: None,
             code,
             code_bytes: 0,
             is_native: false,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use super::MethodNames;
 use super::error::WalkError;
 use super::frame::MethodNumber;
-use super::method::{Symbol, VmMethod};
+use super::method::{MAX_SOURCE_NAME, Symbol, VmMethod};
 use agent_base::signals::SafeLoads;
 
 /// Places in the table: a power of two. 4 MiB, of which the kernel provides what is used.
@@ -42,6 +42,9 @@ struct Slot {
 
 /// Set in `lengths`: the frames of a virtual thread end in front of this one.
 const IS_BOTTOM: u64 = 1 << 63;
+/// Bits of `lengths` with that of the source file's name, which no other method's name depends on.
+const SOURCE: u64 = (MAX_SOURCE_NAME as u64) << SOURCE_SHIFT;
+const SOURCE_SHIFT: u32 = 48;
 
 /// All methods that were met.
 pub(super) struct Methods {
@@ -98,14 +101,15 @@ impl Methods {
     }
 
     fn fill(&self, loads: SafeLoads, slot: &Slot, method: &VmMethod) -> Result<u64, WalkError> {
-        let texts = method.texts();
-        let bytes = texts.iter().map(|text| u32::from(text.length)).sum::<u32>();
+        let texts = || method.texts().into_iter().chain(method.source);
+        let bytes = texts().map(|text| u32::from(text.length)).sum::<u32>();
         let take = |used: u32| used.checked_add(bytes).filter(|&end| end as usize <= TEXT_BYTES);
         let begin = self.used_text.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         let begin = begin.map_err(|_| WalkError::TableFull)?;
         let mut at = begin as usize;
-        let lengths = method.lengths() | if is_enter_special(loads, method) { IS_BOTTOM } else { 0 };
-        for text in texts {
+        let source = method.source.map_or(0, |name| u64::from(name.length) << SOURCE_SHIFT);
+        let lengths = method.lengths() | source | if is_enter_special(loads, method) { IS_BOTTOM } else { 0 };
+        for text in texts() {
             self.copy(loads, text, at)?;
             at += usize::from(text.length);
         }
@@ -136,13 +140,19 @@ impl Methods {
         }
         let lengths = slot.lengths.load(Ordering::Relaxed);
         let mut at = slot.text.load(Ordering::Relaxed) as usize;
-        let mut next = |index: u32| {
-            let length = usize::from((lengths >> (16 * index)) as u16);
+        let mut next = |length: u16| {
             let begin = at;
-            at += length;
-            self.bytes(begin, length)
+            at += usize::from(length);
+            self.bytes(begin, length.into())
         };
-        Some(MethodNames { class: next(0)?, name: next(1)?, signature: next(2)? })
+        let length = |index: u32| (lengths >> (16 * index)) as u16;
+        let source = ((lengths & SOURCE) >> SOURCE_SHIFT) as u16;
+        Some(MethodNames {
+            class: next(length(0))?,
+            name: next(length(1))?,
+            signature: next(length(2))?,
+            source: next(source)?,
+        })
     }
 
     fn bytes(&self, at: usize, length: usize) -> Option<&[u8]> {
@@ -160,7 +170,7 @@ impl Slot {
             && self.name.load(Ordering::Relaxed) == method.name.address
             && self.signature.load(Ordering::Relaxed) == method.signature.address
             && self.hashes.load(Ordering::Relaxed) == method.hashes()
-            && self.lengths.load(Ordering::Relaxed) & !IS_BOTTOM == method.lengths()
+            && self.lengths.load(Ordering::Relaxed) & !(IS_BOTTOM | SOURCE) == method.lengths()
     }
 }
 
@@ -224,6 +234,12 @@ mod tests {
             assert_eq!(number(&first), known);
             let names = methods.names(known.number).expect("it is known");
             assert_eq!((names.class, names.name, names.signature), (&b"a/A"[..], &b"run"[..], &b"()V"[..]));
+            assert_eq!(names.source, b"");
+            let mut sourced = method(0x3000, "a/A", "go");
+            sourced.source = Some(symbol("A.java"));
+            let names = methods.names(number(&sourced).number).expect("it is known");
+            assert_eq!((names.signature, names.source), (&b"()V"[..], &b"A.java"[..]));
+            assert_eq!(number(&sourced), number(&sourced));
             // Another class, whose method lies where the first one lay.
             let later = method(0x1000, "b/B", "run");
             assert_ne!(number(&later).number, known.number);

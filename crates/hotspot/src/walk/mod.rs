@@ -48,6 +48,8 @@ pub struct MethodNames<'m> {
     pub name: &'m [u8],
     /// Its descriptor, such as `(I)V`.
     pub signature: &'m [u8],
+    /// The source file of its class, such as `Object.java`; empty if the class does not say.
+    pub source: &'m [u8],
 }
 
 /// Walks stacks. Made once for the JVM: its table of methods stays.
