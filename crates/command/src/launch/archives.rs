@@ -58,8 +58,14 @@ impl Archive {
     /// Of `java` with these arguments, in this process's environment.
     pub(crate) fn of(arguments: &[OsString]) -> Archive {
         let (options, end) = options(arguments);
-        let mut words: Vec<String> =
-            VARIABLES.iter().filter_map(std::env::var_os).flat_map(|text| split(&text)).collect();
+        let variables = VARIABLES.iter().filter_map(std::env::var_os).flat_map(|text| split(&text));
+        // The launcher reads files that its own variable names, too.
+        let mut words: Vec<String> = variables
+            .flat_map(|word| match word.strip_prefix('@') {
+                Some(file) => in_file(OsStr::new(file)),
+                None => vec![word],
+            })
+            .collect();
         for argument in options {
             match argument.as_bytes().strip_prefix(b"@") {
                 Some(file) => words.extend(in_file(OsStr::from_bytes(file))),
@@ -102,7 +108,14 @@ fn options(arguments: &[OsString]) -> (Vec<&OsString>, usize) {
 }
 
 fn split(text: &OsStr) -> Vec<String> {
-    text.to_string_lossy().split_whitespace().map(|word| word.replace(['"', '\''], "")).collect()
+    // A backslash at the end of a line of an argument file continues it without the blanks that follow.
+    let mut lines = text.to_string_lossy().replace("\r\n", "\n");
+    while let Some(at) = lines.find("\\\n") {
+        let rest = lines[at + 2..].trim_start().to_owned();
+        lines.truncate(at);
+        lines.push_str(&rest);
+    }
+    lines.split_whitespace().map(|word| word.replace(['"', '\''], "")).collect()
 }
 
 fn in_file(file: &OsStr) -> Vec<String> {
@@ -149,6 +162,8 @@ mod tests {
         let words = file("words", "-cp 'a.jar'\n\"-XX:ArchiveClassesAtExit=x y\"");
         let flags = file("flags", "+UseSerialGC\nAOTCacheOutput=x.aot\n");
         assert_eq!(of(&[&format!("@{words}"), "Main"]), written("-XX:ArchiveClassesAtExit=x"));
+        let continued = file("continued", "-cp a.jar\n\"-XX:ArchiveClassesAt\\\n   Exit=x\"\n");
+        assert_eq!(of(&[&format!("@{continued}"), "Main"]), written("-XX:ArchiveClassesAtExit=x"));
         assert_eq!(of(&[&format!("-XX:VMOptionsFile={words}"), "Main"]), written("-XX:ArchiveClassesAtExit=x"));
         assert_eq!(of(&[&format!("-XX:Flags={flags}"), "Main"]), written("-XX:AOTCacheOutput=x.aot"));
     }
