@@ -5,6 +5,7 @@ mod killed;
 mod refused;
 mod server;
 mod spark;
+mod stuck;
 mod top;
 mod watched;
 
@@ -20,7 +21,16 @@ use bci_tests::suite::Suite;
 use bci_tests::workdir::Workdir;
 
 fn main() -> ExitCode {
-    Suite::run(&[apart::tests, killed::tests, refused::tests, server::tests, spark::tests, top::tests, watched::tests])
+    Suite::run(&[
+        apart::tests,
+        killed::tests,
+        refused::tests,
+        server::tests,
+        spark::tests,
+        stuck::tests,
+        top::tests,
+        watched::tests,
+    ])
 }
 
 /// Records with every engine.

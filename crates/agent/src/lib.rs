@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `pace` | how often something is sampled or looked at, within a budget of CPU time |
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `ttsp` | the features, each with what it writes into the trace (`section`) |
+//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `thread_dump` `ttsp` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
 //! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
@@ -20,6 +20,7 @@ mod pace;
 mod processor_time;
 mod recording;
 mod sampling;
+mod thread_dump;
 mod ttsp;
 
 pub use counts::{NATIVES as COUNTS_NATIVES, read_own_counts};

@@ -228,6 +228,7 @@ fn is_addition(element: &Element<'_>) -> bool {
             | Element::Mark(_)
             | Element::MonitorUsage(_)
             | Element::ThreadInfo(_)
+            | Element::ThreadDump(_)
             | Element::MartiniCount(_)
     )
 }

@@ -18,6 +18,7 @@ pub mod own_code;
 pub mod safepoints;
 mod stacks;
 mod symbols;
+pub mod thread_dumps;
 pub mod timeline;
 pub mod weighted;
 mod window;

@@ -14,8 +14,8 @@ const VERSION: &str = "1";
 const ARGUMENTS: usize = 3;
 /// The most bytes of a string.
 pub(crate) const LONGEST: usize = 1024;
-/// Longer answers are cut.
-const LONGEST_ANSWER: u64 = 4 << 20;
+/// Longer answers are cut, unless they are to be long.
+pub(crate) const LONGEST_ANSWER: u64 = 4 << 20;
 
 /// The bytes of a request.
 pub(crate) fn request(command: &str, arguments: &[&str]) -> Vec<u8> {
@@ -24,8 +24,8 @@ pub(crate) fn request(command: &str, arguments: &[&str]) -> Vec<u8> {
     strings.flat_map(|string| string.bytes().chain([0])).collect()
 }
 
-/// Sends a request, and reads the answer to its end. No wait is longer than the limit.
-pub(crate) fn ask(socket: &Path, request: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
+/// Sends a request, and reads the answer to its end, or as much of it as `longest`. No wait is longer than the limit.
+pub(crate) fn ask(socket: &Path, request: &[u8], limit: Duration, longest: u64) -> io::Result<Vec<u8>> {
     let deadline = Instant::now() + limit;
     let connection = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     // Of connecting too, which waits while the JVM's queue is full.
@@ -35,7 +35,7 @@ pub(crate) fn ask(socket: &Path, request: &[u8], limit: Duration) -> io::Result<
     connection.write_all(request)?;
     let mut answer = Vec::new();
     let mut piece = [0; 8192];
-    while (answer.len() as u64) < LONGEST_ANSWER {
+    while (answer.len() as u64) < longest {
         let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
         connection.set_read_timeout(Some(left.ok_or(ErrorKind::TimedOut)?))?;
         match connection.read(&mut piece) {

@@ -127,6 +127,14 @@ pub enum AttachError {
         /// What it said.
         text: String,
     },
+    /// It does not say what its threads do.
+    #[error("JVM {pid} did not dump its threads: {text}")]
+    NoThreads {
+        /// The process.
+        pid: Pid,
+        /// What it said.
+        text: String,
+    },
     /// The agent is not in the JVM.
     #[error("JVM {pid} did not load the agent: {text}")]
     NotLoaded {

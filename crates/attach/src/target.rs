@@ -12,7 +12,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::agent::{AgentAnswer, Reply, Request};
 use crate::answer::{Answer, Loaded};
-use crate::connection;
+use crate::connection::{self, LONGEST_ANSWER};
 use crate::error::AttachError;
 use crate::files::{bytes_of, make_private};
 use crate::jvm;
@@ -24,6 +24,8 @@ use crate::root::{Folder, Root, TMP};
 const LIMIT: Duration = Duration::from_secs(10);
 /// How long it may take to dump its heap.
 const LONGEST_DUMP: Duration = Duration::from_secs(600);
+/// How long it may take to dump its threads, and the longest text of that: of 100,000 threads.
+const LONGEST_THREAD_DUMP: (Duration, u64) = (Duration::from_secs(60), 1 << 30);
 /// What it says when it has.
 const DUMPED: &str = "Heap dump file created";
 /// Between two looks.
@@ -100,7 +102,22 @@ impl Target {
     /// # Errors
     /// What is in the way.
     pub fn execute(&self, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
-        self.execute_within(LIMIT, command, arguments)
+        self.execute_within((LIMIT, LONGEST_ANSWER), command, arguments)
+    }
+
+    /// Has the JVM run one of its diagnostic commands about threads, as `jcmd PID COMMAND` does, and gives back what it prints.
+    ///
+    /// # Errors
+    /// What is in the way, or why it does not.
+    pub fn threads(&self, command: &str) -> Result<String, AttachError> {
+        let answer = self.execute_within(LONGEST_THREAD_DUMP, "jcmd", &[command])?;
+        match answer.status {
+            0 => Ok(answer.text),
+            _ => {
+                let text = answer.text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+                Err(AttachError::NoThreads { pid: self.process.pid(), text })
+            }
+        }
     }
 
     /// Has the JVM listen, if it does not yet: the name of its socket.
@@ -115,7 +132,13 @@ impl Target {
         Ok(name)
     }
 
-    fn execute_within(&self, limit: Duration, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
+    /// With the longest wait, and the most bytes that are read of the answer.
+    fn execute_within(
+        &self,
+        (limit, longest): (Duration, u64),
+        command: &str,
+        arguments: &[&str],
+    ) -> Result<Answer, AttachError> {
         let pid = self.process.pid();
         if let Some(long) = arguments.iter().find(|argument| argument.len() > connection::LONGEST) {
             return Err(AttachError::TooLong { length: long.len(), limit: connection::LONGEST });
@@ -123,7 +146,7 @@ impl Target {
         let request = connection::request(command, arguments);
         let name = self.listening()?;
         let socket = self.tmp.join(&name);
-        let ask = || self.as_owner(|| connection::ask(&socket, &request, limit));
+        let ask = || self.as_owner(|| connection::ask(&socket, &request, limit, longest));
         let answer = match ask()? {
             // Left behind by another process with this id, or by the JVM when its listener ended. To a socket of root's the JVM's user may
             // not connect, and only root removes it.
@@ -158,7 +181,7 @@ impl Target {
     /// # Errors
     /// What is in the way.
     pub fn dump_heap(&self, path: &str) -> Result<(), AttachError> {
-        let answer = self.execute_within(LONGEST_DUMP, "dumpheap", &[path, "-live"])?;
+        let answer = self.execute_within((LONGEST_DUMP, LONGEST_ANSWER), "dumpheap", &[path, "-live"])?;
         // The status is 0 even if there is no dump.
         if answer.status == 0 && answer.text.contains(DUMPED) {
             return Ok(());
@@ -177,7 +200,7 @@ impl Target {
 
     fn load_within(&self, limit: Duration, library: &str, options: &str) -> Result<(), AttachError> {
         let pid = self.process.pid();
-        match self.execute_within(limit, "load", &[library, "true", options])?.loaded() {
+        match self.execute_within((limit, LONGEST_ANSWER), "load", &[library, "true", options])?.loaded() {
             Loaded::Yes => Ok(()),
             Loaded::Forbidden => Err(AttachError::NoAgents(pid)),
             Loaded::No(text) => Err(AttachError::NotLoaded { pid, text }),

@@ -142,6 +142,8 @@ pub struct Options {
     pub sampled_bytes: Option<u32>,
     /// What is sampled of what threads do.
     pub samples: SampleOptions,
+    /// The most threads with which a JVM is asked for thread dumps; `None` for no dumps.
+    pub thread_dump: Option<u32>,
     /// Methods whose first entry is marked in the trace.
     pub marks: Vec<MethodName>,
     /// Bytes of text after which the trace is ended.
@@ -174,6 +176,7 @@ impl Default for Options {
             callers_bytes: None,
             sampled_bytes: None,
             samples: SampleOptions::default(),
+            thread_dump: None,
             marks: Vec::new(),
             limit_bytes: None,
             buffer_bytes: 64 << 20,

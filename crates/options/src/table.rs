@@ -15,6 +15,8 @@ use super::spec::{DefaultValue, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
 
+/// Dumping more threads may stop the program for longer than a tenth of a second.
+const FEW_THREADS: u32 = 500;
 /// What the buffers of the agent take at least.
 const MIN_BUFFER: u64 = 64 << 10;
 /// No machine has use for larger ones.
@@ -381,6 +383,21 @@ pub static OPTIONS: &[OptionSpec] = &[
         help: "Record how long threads take to reach safepoints, and which are late",
         more: "Without `heap`, no allocations are recorded.",
         examples: &["ttsp=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "threaddump",
+        group: Group::Locks,
+        kind: Kind::OneOf(&[
+            word("off", "no dumps", |d| d.options.thread_dump = None),
+            word("few", "only if the JVM has at most 500 threads", |d| d.options.thread_dump = Some(FEW_THREADS)),
+            word("all", "however many threads the JVM has", |d| d.options.thread_dump = Some(u32::MAX)),
+        ]),
+        default: DefaultValue::Value("off"),
+        help: "When attached, dump all threads at the beginning and the end",
+        more: "The dumps show waits that began before the recording, and deadlocks. The JVM stops the program for each, \
+               for some 20 to 250 us per thread. Virtual threads are not in them.",
+        examples: &["threaddump=few"],
         ..ROW
     },
     OptionSpec {

@@ -311,6 +311,13 @@ pub fn enter(core: &'static Core, jni: Jni, now: impl FnOnce() -> Ticks, body: i
     entry.leave();
 }
 
+/// Runs `body`, which has the VM do something, as a part of the agent; `None` if the thread is inside the agent already.
+pub fn inside<T>(core: &'static Core, jni: Jni, body: impl FnOnce() -> T) -> Option<T> {
+    let mut result = None;
+    enter(core, jni, Ticks::now, |local| result = Some(core.exclude(jni, local.thread.carrier, body)));
+    result
+}
+
 /// A feature whose events callbacks of the VM report.
 pub trait Reporter: Sync + Sized + 'static {
     /// What it keeps for each thread.

@@ -1,6 +1,7 @@
 //! What threads park for: which objects are locks, and who owns them.
 
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 use jvmti::jni_sys::{jclass, jfieldID, jmethodID, jobject};
 use jvmti::{Jni, JniError};
@@ -10,7 +11,7 @@ use agent_base::tables::classes::BlockerKind;
 use agent_core::core::Core;
 
 /// What identifies a lock and its owner.
-pub(super) struct Blockers {
+pub(crate) struct Blockers {
     /// `AbstractOwnableSynchronizer`, a global reference.
     ownable: jclass,
     /// Its field `exclusiveOwnerThread`.
@@ -28,9 +29,22 @@ unsafe impl Send for Blockers {}
 unsafe impl Sync for Blockers {}
 
 impl Blockers {
+    /// What is to be known of the class library, from VMInit on. It is the same in all recordings.
+    ///
     /// # Errors
     /// What the VM refuses; an exception is pending then.
-    pub(super) fn find(jni: Jni) -> Result<Blockers, JniError> {
+    pub(crate) fn of(core: &Core, jni: Jni) -> Result<&'static Blockers, JniError> {
+        let known: &'static OnceLock<Blockers> = core.jvm.keep(OnceLock::new);
+        match known.get() {
+            Some(known) => Ok(known),
+            None => {
+                let found = Blockers::find(jni)?;
+                Ok(known.get_or_init(|| found))
+            }
+        }
+    }
+
+    fn find(jni: Jni) -> Result<Blockers, JniError> {
         let class = |name| {
             let local = jni.find_class(name)?;
             // SAFETY: a live local reference, deleted at once.
@@ -127,7 +141,7 @@ impl Blockers {
     ///
     /// # Safety
     /// `thread` is a live reference to a thread.
-    pub(super) unsafe fn parked_on(&self, jni: Jni, thread: jobject) -> Option<(jobject, jobject)> {
+    pub(crate) unsafe fn parked_on(&self, jni: Jni, thread: jobject) -> Option<(jobject, jobject)> {
         // SAFETY: by the caller's promise.
         unsafe {
             let blocker = jni.get_object_field(thread, self.blocker);

@@ -43,6 +43,7 @@ use section::LockSection;
 use snapshot::SnapshotScope;
 use state::LockThread;
 
+pub(crate) use blockers::Blockers;
 pub(crate) use names::{NameAsker, NameRequest};
 pub use parking::NATIVES as PARKING_NATIVES;
 pub(crate) use recorder::Locks;

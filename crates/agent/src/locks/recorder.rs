@@ -60,20 +60,12 @@ impl Locks {
         CURRENT.set(self);
     }
 
-    /// Finds out what is to be known of the class library, from VMInit on. It is the same in all recordings.
+    /// Finds out what threads park for, from VMInit on.
     ///
     /// # Errors
     /// What the VM refuses; an exception is pending then.
     pub(super) fn find_blockers(&self, jni: Jni) -> Result<(), JniError> {
-        let known: &'static OnceLock<Blockers> = self.core.jvm.keep(OnceLock::new);
-        let blockers = match known.get() {
-            Some(known) => known,
-            None => {
-                let found = Blockers::find(jni)?;
-                known.get_or_init(|| found)
-            }
-        };
-        let _ = self.blockers.set(blockers);
+        let _ = self.blockers.set(Blockers::of(self.core, jni)?);
         Ok(())
     }
 

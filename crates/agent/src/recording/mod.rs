@@ -45,6 +45,7 @@ use super::locks::Locks;
 use super::marked_methods::MarkedMethods;
 use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
+use super::thread_dump::ThreadDumps;
 use super::ttsp::Safepoints;
 use agent_base::agent_thread;
 use agent_base::clock::Ticks;
@@ -206,6 +207,7 @@ impl Recording {
         let heap_events = reports.then(|| leak(HeapEvents::new(core)));
         let locks = options.locks.clone().map(|options| leak(Locks::new(core, options)));
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
+        let thread_dumps = options.thread_dump.map(|most| leak(ThreadDumps::new(core, most)));
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
         let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
@@ -213,6 +215,7 @@ impl Recording {
         // In the order in which they are called: times of processors next to the samples that are held against them.
         let features: Vec<&'static dyn Feature> = [
             feature(dumps),
+            feature(thread_dumps),
             feature(heap_events),
             feature(counts),
             feature(locks),
@@ -236,7 +239,7 @@ impl Recording {
         set_callbacks(core)?;
         let files = outputs.files();
         let writer = writer_thread::start(core, outputs, move |asker, log| {
-            let sections: [Option<Box<dyn Section>>; 9] = [
+            let sections: [Option<Box<dyn Section>>; 10] = [
                 locks.map(|locks| locks.section(asker, log)),
                 times.map(|times| times.section()),
                 marks.map(|marks| marks.section()),
@@ -245,6 +248,7 @@ impl Recording {
                 sampler.map(|sampler| sampler.section(counts.is_some())),
                 histogram.map(|histogram| histogram.section()),
                 safepoints.map(|safepoints| safepoints.section()),
+                thread_dumps.map(|thread_dumps| thread_dumps.section()),
                 cpu.map(|cpu| cpu.section()),
             ];
             sections.into_iter().flatten().collect()

@@ -32,7 +32,7 @@ use agent_base::message::message;
 use agent_base::mutex::Mutex;
 use agent_base::native_thread;
 use agent_core::core::Core;
-use agent_core::core::context::enter;
+use agent_core::core::context::inside;
 use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
 use hotspot::Hotspot;
@@ -106,15 +106,6 @@ impl Safepoints {
         let _ = self.walker.set(walker);
         Ok(mailbox)
     }
-
-    /// Runs `body`, which has the VM do something, as a part of the agent.
-    fn inside<T>(&self, jni: Jni, body: impl FnOnce() -> T) -> Option<T> {
-        let mut result = None;
-        enter(self.core, jni, Ticks::now, |local| {
-            result = Some(self.core.exclude(jni, local.thread.carrier, body));
-        });
-        result
-    }
 }
 
 impl Feature for Safepoints {
@@ -130,7 +121,7 @@ impl Feature for Safepoints {
     }
 
     fn resume(&'static self, jni: Jni) {
-        let log = match self.inside(jni, || SafepointLog::begin(jni, self.layout.get().is_some())) {
+        let log = match inside(self.core, jni, || SafepointLog::begin(jni, self.layout.get().is_some())) {
             Some(Ok(log)) => log,
             Some(Err(why)) => return message(&format!("safepoints are not recorded: {why}")),
             None => return,
@@ -156,7 +147,7 @@ impl Feature for Safepoints {
         let Some((ender, handle)) = self.watcher.lock().take() else { return };
         ender.end();
         let Ok(mut watcher) = handle.join() else { return };
-        self.inside(jni, || watcher.log.end(jni));
+        inside(self.core, jni, || watcher.log.end(jni));
         watcher.read(Ticks::now());
         watcher.hand_totals(Ticks::now());
     }

@@ -11,7 +11,11 @@ impl Explanation<'_> {
     /// than 1 is possible. `None` for what may never end: it costs all that is to come.
     pub fn cost(&self, finding: &Finding<'_>) -> Option<f64> {
         match finding {
-            Finding::Deadlock(_) | Finding::Stuck(_) => None,
+            Finding::Deadlock(_)
+            | Finding::DumpedDeadlock(_)
+            | Finding::HeldUp(_)
+            | Finding::Queued(_)
+            | Finding::Stuck(_) => None,
             Finding::Growth(Growth { bytes, share, .. }) => {
                 // Of a heap that is known to be at least as large.
                 Some(self.in_use.filter(|in_use| in_use >= bytes).map_or(*share, |in_use| part(*bytes, in_use)))

@@ -8,6 +8,7 @@ mod collections;
 mod contention;
 mod cost;
 mod cpu;
+mod dumped;
 mod growth;
 mod safepoints;
 
@@ -20,9 +21,11 @@ use crate::locks::{
     CalledLock, Deadlock, LockReport, LockStats, Longest, Observer, Place, Selection, Stuck, ThreadName,
 };
 use crate::safepoints::{SafepointReport, SafepointStats};
+use crate::thread_dumps::{DumpDeadlock, HeldUpThreads, QueuedThreads};
 
 pub use collections::{Collected, Collections, Rise};
 pub use cpu::{Busy, CpuUse};
+pub use dumped::Dumped;
 pub use safepoints::Lateness;
 
 /// What fewer samples say is chance: of ten the error is 60 %.
@@ -179,6 +182,12 @@ impl Explanation<'_> {
 pub enum Finding<'a> {
     /// Threads that wait for each other.
     Deadlock(Deadlock<'a>),
+    /// Threads that wait for each other, in a dump of all threads.
+    DumpedDeadlock(Dumped<DumpDeadlock<'a>>),
+    /// Threads that wait since before the recording for one owner.
+    HeldUp(Dumped<HeldUpThreads<'a>>),
+    /// Threads that wait since before the recording for what nobody is known to own.
+    Queued(Dumped<QueuedThreads<'a>>),
     /// Threads that waited for a lock when the trace ended.
     Stuck(Blocked<'a>),
     /// What a line allocates piles up.
@@ -350,7 +359,10 @@ pub fn explain<'a>(
         has_few_ages: (facts.allocations > 0 || facts.live_samples > 0)
             && collections.count() < growth::LEAST_COLLECTIONS,
     };
-    let mut findings: Vec<Finding<'_>> = locks.deadlocks().into_iter().take(MOST).map(Finding::Deadlock).collect();
+    let (mut deadlocks, mut dumped) = (locks.deadlocks(), dumped::findings(locks, naming));
+    dumped::keep_one_of_each(&mut deadlocks, &mut dumped);
+    let mut findings: Vec<Finding<'_>> = deadlocks.into_iter().take(MOST).map(Finding::Deadlock).collect();
+    findings.extend(dumped);
     findings.extend(contention::blocked(locks).map(Finding::Stuck));
     findings.extend(growth::of_objects(allocations, names, collections.count()).into_iter().map(Finding::Growth));
     if !findings.iter().any(|finding| matches!(finding, Finding::Growth(_))) {

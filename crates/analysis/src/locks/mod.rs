@@ -44,6 +44,7 @@ pub use timeline_row::{ByState, State};
 
 use crate::facts::Facts;
 use crate::symbols::{ClassIndex, Symbols};
+use crate::thread_dumps::DumpReader;
 use live::{LiveThread, Monitor, PendingStall, Serial};
 use lock_names::LockNames;
 use lock_places::LockPlaces;
@@ -107,6 +108,7 @@ pub struct LockStats<'o> {
     deadlocks: Vec<Vec<stuck::StuckRecord>>,
     stuck_more: u64,
     problems: WaitProblems,
+    dumps: DumpReader,
     facts: Facts,
     log_starts: Vec<WallClock>,
     is_log: bool,
@@ -144,6 +146,7 @@ impl<'o> LockStats<'o> {
     pub fn element(&mut self, element: &Element<'_>) {
         self.facts.note(element);
         self.reach_event(element);
+        self.dumps.element(element);
         match element {
             Element::ClassDef(_) | Element::MethodDef(_) => {
                 self.symbols.define_code(element);
@@ -307,6 +310,7 @@ impl<'o> LockStats<'o> {
             stuck_more: self.stuck_more,
             deadlocks: self.deadlocks,
             problems: self.problems,
+            dumps: self.dumps.finish(),
             facts: self.facts,
             log_starts: self.log_starts,
             is_log: self.is_log,

@@ -1,6 +1,7 @@
 //! The finished statistics of threads and monitors.
 
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use trace::locklog::WallClock;
@@ -19,6 +20,7 @@ use super::timeline_row::{Span, State, TimelineRow};
 use crate::facts::Facts;
 use crate::location::Location;
 use crate::symbols::{ClassIndex, SiteIndex, Symbols};
+use crate::thread_dumps::TakenDump;
 
 /// What was missing in the events, or ambiguous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +62,7 @@ pub struct LockReport {
     pub(super) stuck_more: u64,
     pub(super) deadlocks: Vec<Vec<StuckRecord>>,
     pub(super) problems: WaitProblems,
+    pub(super) dumps: Vec<Arc<TakenDump>>,
     pub(super) facts: Facts,
     pub(super) log_starts: Vec<WallClock>,
     pub(super) is_log: bool,
@@ -74,6 +77,11 @@ impl LockReport {
     /// What was missing in the events, or ambiguous.
     pub fn problems(&self) -> WaitProblems {
         self.problems
+    }
+
+    /// The dumps of all threads, in their order.
+    pub fn dumps(&self) -> &[Arc<TakenDump>] {
+        &self.dumps
     }
 
     /// Was this a lock log? It has neither monitors nor owners, and neither starts nor ends of threads.

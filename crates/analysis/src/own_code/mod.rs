@@ -49,6 +49,12 @@ impl OwnCode {
         distance(&self.own, class) == nearest
     }
 
+    /// Which of the classes of a stack's frames, innermost first, is the first of those that are nearest to being the user's own.
+    pub(crate) fn nearest<'c>(&self, classes: impl Iterator<Item = &'c str>) -> Option<usize> {
+        let places = classes.enumerate().map(|(place, class)| (distance(&self.own, class), place));
+        places.min().map(|(_, place)| place)
+    }
+
     /// Of which package of the JDK, or of a runtime that is known, a class is; `None` if it may be the user's own.
     pub fn known_package(&self, class: &str) -> Option<&'static str> {
         if self.own.iter().any(|pattern| pattern.matches(class)) {

@@ -94,6 +94,13 @@ impl Stage {
         Ok(made.path)
     }
 
+    /// Reads a text file that the JVM wrote.
+    pub(crate) fn read(&self, target: &Target, name: &str) -> anyhow::Result<String> {
+        let cannot = || format!("cannot read {}", self.path(name));
+        let file = target.as_owner(|| target.tmp().folder(&self.0)?.file(name))?.with_context(cannot)?;
+        io::read_to_string(file).with_context(cannot)
+    }
+
     /// Copies a single file out to that place, which is free.
     pub(crate) fn copy_file(&self, target: &Target, name: &str, wanted: &Path) -> anyhow::Result<()> {
         let cannot = || format!("cannot copy {} to {}", self.path(name), wanted.display());

@@ -23,6 +23,7 @@ pub(crate) mod safepoints;
 mod selection;
 pub(crate) mod stats;
 mod summary;
+mod thread_dump;
 pub(crate) mod threads;
 mod time_window;
 pub(crate) mod top;

@@ -5,26 +5,35 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use ::thread_dump::DumpThread;
 use analysis::locks::{LockReport, LockStats, Observer, Selection, ThreadSummary};
+use analysis::own_code::OwnCode;
+use analysis::thread_dumps::{BlockedThreads, TakenDump};
 use analysis::timeline::{TIMELINE, Timeline};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 use trace::file::{self, IfTaken};
 use trace::time::Nanos;
 
+use crate::attach::recording;
 use crate::commands::lock_selection::LockSelection;
 use crate::commands::per_file::each;
 use crate::commands::selection::{row_limit, whole_number};
+use crate::commands::thread_dump::{self, Show};
 use crate::commands::time_window::TimeWindow;
 use crate::input::reading::{self, Reading};
-use crate::render::human::counted;
+use crate::render::human::{counted, duration};
 use crate::render::page::{Page, PageArguments};
 use crate::render::table::write_left_out;
 use crate::render::threads::{self, ThreadColumn};
-use crate::render::{lock_summary, locks};
+use crate::render::{lock_summary, locks, thread_dump as render_dump};
 
-/// Show how each thread spent its time: running, blocked, waiting, parked, sleeping
+/// Show how each thread spent its time, or what the threads of a running JVM do now
+///
+/// With a process id: a dump of all threads, grouped by stack, with owners of locks; deadlocks and threads that wait for one owner come
+/// first. Needs no agent. The JVM stops the program for some 20 to 250 us per thread; and, if threads wait for locks of java.util.concurrent,
+/// for 160 ms per GiB of heap to find their owners (a process above 4 GiB only with --owners).
 ///
 /// Reads XML traces or zips of them, from Martini or the old TPTP profilers, and plain lock logs (TRY and LCK lines), complete or truncated. Old
 /// profilers recorded neither sleep nor CPU time: their traces show both as running.
@@ -50,14 +59,16 @@ VM threads (collectors, compilers) and native threads, recorded by `run --cpu`,
 have their own table: only their CPU time is known.
 
 Examples:
+  martini threads 4711
+  martini threads 4711 --thread 'http-*' --frames 0
   martini threads app.trcxml
   martini threads app.trcxml --pools --sort parked
   martini threads app.trcxml --thread 'http-*' --from 12.3 --to 12.9
   martini threads app.trcxml --timeline app.json   for ui.perfetto.dev
   martini threads app.trcxml --json | jq '.traces[0].threads[0]'")]
 pub(crate) struct Arguments {
-    /// Traces or lock logs to read, one by one; - is standard input
-    #[arg(required = true, value_name = "TRACE|LOG")]
+    /// Traces or lock logs to read, one by one; - is standard input; or the process id of a JVM
+    #[arg(required = true, value_name = "TRACE|LOG|PID")]
     traces: Vec<PathBuf>,
     #[command(flatten)]
     selection: LockSelection,
@@ -70,6 +81,12 @@ pub(crate) struct Arguments {
     /// Also write a timeline for Perfetto or chrome://tracing to this file; needs exactly one trace
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
+    /// Of thread dumps: frames of each stack to show, 0 for all
+    #[arg(long, value_name = "N", value_parser = whole_number, default_value = "12")]
+    frames: usize,
+    /// Of a running JVM: find owners of java.util.concurrent locks however large the heap is
+    #[arg(long)]
+    owners: bool,
     #[command(flatten)]
     page: PageArguments,
     /// Print JSON with exact numbers
@@ -79,10 +96,15 @@ pub(crate) struct Arguments {
 
 /// Rows of the text table by default.
 const DEFAULT_TOP: usize = 30;
+/// Groups of threads of a dump in a trace by default.
+const DEFAULT_GROUPS: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.timeline.is_some() && arguments.traces.len() != 1 {
-        anyhow::bail!("--timeline takes one trace at a time, but {} were given", arguments.traces.len());
+        bail!("--timeline takes one trace at a time, but {} were given", arguments.traces.len());
+    }
+    if let Some(pid) = arguments.traces.iter().find_map(|trace| recording::pid(trace)) {
+        return dump(arguments, pid);
     }
     each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
         let window = arguments.selection.window.of(path)?;
@@ -94,6 +116,29 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         print(arguments, path, &reading, out)?;
         Ok(Value::Null)
     })
+}
+
+/// Shows what the threads of a running JVM do.
+fn dump(arguments: &Arguments, pid: u32) -> anyhow::Result<u8> {
+    if arguments.traces.len() > 1 {
+        bail!("a running JVM is shown alone; leave out the others");
+    }
+    if arguments.timeline.is_some() || arguments.selection.window.is_given() {
+        bail!(
+            "--timeline, --from and --to need a trace, and {pid} is a process id; record it with martini attach {pid}"
+        );
+    }
+    thread_dump::run(
+        pid,
+        &Show {
+            selection: &arguments.selection,
+            owners: arguments.owners,
+            groups: row_limit(arguments.top, DEFAULT_TOP),
+            frames: row_limit(Some(arguments.frames), 0),
+            json: arguments.json,
+            width: arguments.page.width(),
+        },
+    )
 }
 
 fn read(arguments: &Arguments, path: &Path, window: TimeWindow) -> anyhow::Result<Reading<LockReport>> {
@@ -175,7 +220,31 @@ fn print(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>, out:
         threads::other_threads(&others).write(out)?;
         write_left_out(left, out)?;
     }
+    if let Some(last) = report.dumps().last() {
+        write_dump(arguments, report, last, out)?;
+    }
     lock_summary::write_notes(reading, out)?;
+    Ok(())
+}
+
+/// Writes what the last dump of all threads shows.
+fn write_dump(
+    arguments: &Arguments,
+    report: &LockReport,
+    TakenDump { time, dump }: &TakenDump,
+    out: &mut Page<'_>,
+) -> anyhow::Result<()> {
+    let at = report.span().map_or(Nanos(0), |(origin, _)| time.since(origin));
+    let threads = counted(dump.threads.len() as u64, "thread", "threads");
+    writeln!(out, "\n{}", format!("Thread dump at {}:", duration(at)).bold())?;
+    out.write_sentence(2, &format!("{threads}; virtual threads are in it only while they run"))?;
+    let selects = |index| arguments.selection.selects(&dump.thread(index).name);
+    render_dump::write_blocked(&BlockedThreads::of(dump, &OwnCode::default(), selects), out)?;
+    let mut groups = dump.groups();
+    groups.retain(|group| group.threads.iter().any(|&index| selects(index)));
+    let left = groups.split_off(groups.len().min(row_limit(arguments.top, DEFAULT_GROUPS)));
+    render_dump::write_groups(dump, &groups, row_limit(Some(arguments.frames), 0), out)?;
+    write_left_out(left.len(), out)?;
     Ok(())
 }
 
@@ -183,6 +252,14 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) ->
     let mut rows = rows(arguments, &reading.report);
     rows.truncate(row_limit(arguments.top, 0));
     let mut fields = locks::head_json(path, reading);
+    let dumps = reading.report.dumps().iter().map(|taken| {
+        let selects = |thread: &DumpThread| arguments.selection.selects(&thread.name);
+        let blocked = BlockedThreads::of(&taken.dump, &OwnCode::default(), |index| selects(taken.dump.thread(index)));
+        let mut dump = render_dump::json(&taken.dump, &blocked, selects);
+        dump["time"] = taken.time.0.into();
+        dump
+    });
+    fields.insert("dumps".to_owned(), dumps.collect());
     fields.insert("slice_nanos".to_owned(), reading.report.slice().0.into());
     fields.insert("threads".to_owned(), threads::view(&rows, &reading.report).array(&rows));
     fields.into()

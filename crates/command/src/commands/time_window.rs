@@ -31,6 +31,11 @@ enum Moment {
 }
 
 impl TimeFlags {
+    /// Whether a part of the time was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+
     /// The times of a trace.
     ///
     /// # Errors

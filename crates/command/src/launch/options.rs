@@ -32,6 +32,9 @@ const COMMON: [&str; 14] = [
     "dump",
 ];
 
+/// Threads of a running JVM are dumped too, whatever else is recorded.
+const THREAD_DUMP: (&str, &str) = ("threaddump", "few");
+
 /// Options that were understood, ready to hand to the agent.
 #[derive(Debug)]
 pub(crate) struct Resolved {
@@ -71,6 +74,9 @@ impl AgentOptions {
         // Waits of java.util.concurrent come on top.
         let decides = |name: &str| name != "juc" && decides_heap(name);
         self.set_unless_decided(&AT_ONCE.into_iter().filter_map(bare).collect::<Vec<_>>(), decides);
+        if !self.has(THREAD_DUMP.0) {
+            self.raw.push(THREAD_DUMP.0, THREAD_DUMP.1);
+        }
         self.with_callers()
     }
 
@@ -268,6 +274,7 @@ fn default_text(spec: &'static OptionSpec, command: &str) -> String {
         ("run", "callers") => CALLERS.to_owned(),
         ("attach", "heap") => HeapMode::Off.as_str().to_owned(),
         ("attach", "callers") => format!("off; {CALLERS} with --heap counts"),
+        ("attach", name) if name == THREAD_DUMP.0 => THREAD_DUMP.1.to_owned(),
         ("attach", name) if AT_ONCE.contains(&name) => format!("{bare} if no option says what to record"),
         _ => spec.default.text().to_owned(),
     }
@@ -408,10 +415,12 @@ mod tests {
             let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
             options.or_at_once().resolve().unwrap().string
         };
-        assert_eq!(string(&[]), "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml");
-        assert_eq!(string(&[("juc", "on")]), "sampled=512k,cpu=10ms,locks=on,juc=on,file=/tmp/x.trcxml");
-        assert_eq!(string(&[("cpu", "1ms")]), "cpu=1ms,file=/tmp/x.trcxml");
-        assert_eq!(string(&[("heap", "counts")]), "heap=counts,file=/tmp/x.trcxml,callers=16k");
+        assert_eq!(string(&[]), "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml,threaddump=few");
+        let with_juc = string(&[("juc", "on")]);
+        assert_eq!(with_juc, "sampled=512k,cpu=10ms,locks=on,juc=on,file=/tmp/x.trcxml,threaddump=few");
+        assert_eq!(string(&[("cpu", "1ms")]), "cpu=1ms,file=/tmp/x.trcxml,threaddump=few");
+        let counts = string(&[("heap", "counts"), ("threaddump", "off")]);
+        assert_eq!(counts, "heap=counts,threaddump=off,file=/tmp/x.trcxml,callers=16k");
     }
 
     #[test]
@@ -528,6 +537,8 @@ mod tests {
         assert!(help("run", "cpu").ends_with("[default: off]"));
         assert!(help("attach", "heap").ends_with("[default: off]"));
         assert!(help("attach", "cpu").ends_with("[default: 10ms if no option says what to record]"));
+        assert!(help("run", "threaddump").ends_with("[default: off]"));
+        assert!(help("attach", "threaddump").ends_with("[default: few]"));
         assert!(help("attach", "mark").starts_with("Only with martini run: mark "));
     }
 }

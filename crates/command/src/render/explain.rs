@@ -4,17 +4,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analysis::allocations::Location;
-use analysis::explain::{Busy, Churn, Contention, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising};
+use analysis::explain::{
+    Busy, Churn, Contention, Dumped, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising,
+};
 use analysis::locks::{CalledLock, Deadlock, Longest, Place, Stuck, ThreadName};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
 use trace::command_line::quoted;
 use trace::names;
+use trace::time::Nanos;
 
 use crate::input::program::Program;
 use crate::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
 use crate::render::locks::{longest_json, name, stuck_json};
 use crate::render::page::Page;
+use crate::render::thread_dump::{self, Words};
 use crate::render::view::{self, location};
 use crate::render::{explain_cpu, safepoints};
 
@@ -155,6 +159,10 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
         Finding::Deadlock(deadlock) => {
             ("deadlock:", format!("{} have waited for each other for {}", threads(deadlock), duration(deadlock.length)))
         }
+        Finding::DumpedDeadlock(_) | Finding::HeldUp(_) | Finding::Queued(_) => {
+            let Words { label, head, .. } = dumped(finding);
+            (label, head)
+        }
         Finding::Stuck(blocked) => {
             let waited = counted(blocked.threads, "thread was", "threads were");
             let longest = duration(blocked.longest.length);
@@ -200,6 +208,16 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
     }
 }
 
+/// A finding of thread dumps in words; of others there are none.
+fn dumped(finding: &Finding<'_>) -> Words {
+    match finding {
+        Finding::DumpedDeadlock(Dumped { what, seen }) => thread_dump::deadlock(what, *seen),
+        Finding::HeldUp(Dumped { what, seen }) => thread_dump::held_up(what, *seen),
+        Finding::Queued(Dumped { what, seen }) => thread_dump::queued(what, *seen),
+        _ => Words { label: "", head: String::new(), sentences: Vec::new() },
+    }
+}
+
 /// What a lock is called, or what many have in common.
 fn called(contention: &Contention<'_>) -> String {
     let class = contention.class.unwrap_or("(unknown class)");
@@ -227,6 +245,7 @@ fn threads(deadlock: &Deadlock<'_>) -> String {
 fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String> {
     match finding {
         Finding::Deadlock(deadlock) => deadlock.members.iter().map(waits).collect(),
+        Finding::DumpedDeadlock(_) | Finding::HeldUp(_) | Finding::Queued(_) => dumped(finding).sentences,
         Finding::Stuck(blocked) => vec![waits(&blocked.longest)],
         Finding::Growth(growth) => growth_sentences(growth),
         Finding::Rise(rising) => {
@@ -374,6 +393,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
     let words = |words: &[&str]| ["martini"].iter().chain(words).map(|&word| word.to_owned()).collect();
     match finding {
         Finding::Deadlock(_) | Finding::Stuck(_) => words(&["locks", &trace]),
+        Finding::DumpedDeadlock(_) | Finding::HeldUp(_) | Finding::Queued(_) => words(&["threads", &trace]),
         Finding::Growth(_) | Finding::Rise(_) if source.dump.is_some() => {
             let dump = source.dump.as_deref().map(shell_word).unwrap_or_default();
             words(&["heap", &dump, "--show", "suspects"])
@@ -482,6 +502,9 @@ fn fields(finding: &Finding<'_>) -> Value {
             "nanos": deadlock.length.0,
             "threads": deadlock.members.iter().map(stuck_json).collect::<Vec<_>>(),
         }),
+        Finding::DumpedDeadlock(Dumped { what, seen }) => since(thread_dump::deadlock_json(what), "deadlock", *seen),
+        Finding::HeldUp(Dumped { what, seen }) => since(thread_dump::held_up_json(what), "stuck", *seen),
+        Finding::Queued(Dumped { what, seen }) => since(thread_dump::queued_json(what), "stuck", *seen),
         Finding::Stuck(blocked) => json!({
             "kind": "stuck",
             "threads": blocked.threads,
@@ -539,6 +562,14 @@ fn fields(finding: &Finding<'_>) -> Value {
     }
 }
 
+/// A finding of thread dumps with its kind, and for how long it was seen.
+fn since(mut fields: Value, kind: &str, seen: Option<Nanos>) -> Value {
+    fields["kind"] = kind.into();
+    fields["seen_nanos"] = seen.map(|seen| seen.0).into();
+    fields["before_recording"] = seen.is_some().into();
+    fields
+}
+
 fn growing(class: &Growing<'_>) -> Value {
     json!({
         "class": class.class,
@@ -552,7 +583,7 @@ fn growing(class: &Growing<'_>) -> Value {
     })
 }
 
-fn owner((thread, held): &(ThreadName<'_>, trace::time::Nanos)) -> Value {
+fn owner((thread, held): &(ThreadName<'_>, Nanos)) -> Value {
     json!({ "thread": name(thread), "nanos": held.0 })
 }
 

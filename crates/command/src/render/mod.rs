@@ -18,6 +18,7 @@ pub(crate) mod run_summary;
 pub(crate) mod safepoints;
 pub(crate) mod samples;
 pub(crate) mod table;
+pub(crate) mod thread_dump;
 pub(crate) mod threads;
 pub(crate) mod tree;
 pub(crate) mod view;

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use ::thread_dump::ThreadDump;
 use analysis::allocations::{AllocationReport, By, Naming, ObjectTotals};
 use analysis::cpu::CpuBy;
 use analysis::explain::TraceReport;
 use analysis::locks::{LockBy, pool_name};
+use analysis::own_code::OwnCode;
+use analysis::thread_dumps::BlockedThreads;
 
 use crate::render::human::printable;
-use crate::render::{allocations, samples};
+use crate::render::{allocations, samples, thread_dump};
 
 /// The most values of a row.
 pub(crate) const VALUES: usize = 5;
@@ -138,10 +141,18 @@ pub(crate) struct Figures {
     pub(crate) is_sampled: bool,
     /// Threads that run Java now.
     pub(crate) threads: u64,
+    /// A deadlock that the last dump of all threads shows.
+    pub(crate) deadlock: Option<String>,
     /// Elements that are read, ...
     pub(crate) elements: u64,
     /// ... and those that no trace has.
     pub(crate) unknown: u64,
+}
+
+/// A deadlock of a dump, in words.
+fn deadlock(dump: &ThreadDump) -> Option<String> {
+    let blocked = BlockedThreads::of(dump, &OwnCode::default(), |_| false);
+    blocked.deadlocks.first().map(|found| printable(&thread_dump::deadlock(found, None).head))
 }
 
 impl Figures {
@@ -185,6 +196,7 @@ impl Figures {
             used: collections.used_after_last(),
             is_sampled: allocations.is_sampled(),
             threads: living,
+            deadlock: locks.dumps().last().and_then(|last| deadlock(&last.dump)),
             elements: allocations.facts().elements,
             unknown: allocations.facts().unknown,
         }

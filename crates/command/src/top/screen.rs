@@ -35,8 +35,10 @@ struct Row<'a> {
 
 /// The screen, of so many columns and lines.
 pub(crate) fn lines(title: &Title, view: &View, history: &History, width: usize, height: usize) -> Vec<ScreenLine> {
-    let mut lines =
-        vec![(Attribute::Reverse, first(title, view, width)), (Attribute::Reset, overview(history)), tabs(view)];
+    let mut lines = vec![(Attribute::Reverse, first(title, view, width)), (Attribute::Reset, overview(history))];
+    let deadlock = history.last().and_then(|now| now.deadlock.as_ref());
+    lines.extend(deadlock.map(|names| (Attribute::Bold, format!("deadlock: {names}"))));
+    lines.push(tabs(view));
     if view.shows_help {
         lines.extend(HELP.iter().map(|(key, what)| (Attribute::Reset, format!("{key:>13}  {what}"))));
     } else {
@@ -254,6 +256,13 @@ mod tests {
         }
         assert_eq!(shortened("a.B.c(B.java:7) [JDK]", 12), "B.c:7 [JDK]");
         assert_eq!(shortened("http-nio-8080-exec-12", 10), "…0-exec-12");
+    }
+
+    #[test]
+    fn a_deadlock_is_on_every_screen() {
+        let mut history = History::default();
+        history.push(Instant::now(), Figures { deadlock: Some("a and b wait".to_owned()), ..Figures::default() });
+        assert_eq!(lines(&title(), &View::default(), &history, 80, 24)[2].1, "deadlock: a and b wait");
     }
 
     #[test]

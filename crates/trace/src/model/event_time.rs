@@ -13,7 +13,8 @@ impl Element<'_> {
             | Self::CpuSample(_)
             | Self::WallSample(_)
             | Self::Safepoint(_)
-            | Self::LateThread(_) => None,
+            | Self::LateThread(_)
+            | Self::ThreadDump(_) => None,
             _ => self.time(),
         }
     }

@@ -696,6 +696,16 @@ elements! {
         Optional stack: StackId = "stackIdRef",
     }
 
+    /// A dump of all threads by the JVM itself, or a part of one: all parts have the same time; an extension of Martini's.
+    ThreadDump<'a> = "threadDump" {
+        /// When it was taken.
+        Expected time: Time = "time",
+        /// Who owns what threads are parked for: Java's numbers of the parked thread and of the owner, as in `20:21 22:21`.
+        Optional owners: Text<'a> = "owners",
+        /// Lines that `jcmd PID Thread.print` prints.
+        Required text: Text<'a> = "text",
+    }
+
     /// A heap dump begins; its roots and references follow.
     HeapDumpDef<'a> = "heapDumpDef" {
         /// Id of the dump.

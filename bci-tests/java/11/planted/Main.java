@@ -1,0 +1,153 @@
+package planted;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One planted problem, which is there when "up" is printed, and stays until standard input ends. The first argument names it.
+ */
+public final class Main {
+    private static final Object LEFT = new Object();
+    private static final Object RIGHT = new Object();
+    private static final ReentrantLock POOL_LOCK = new ReentrantLock();
+    private static final Semaphore PERMITS = new Semaphore(2);
+    private static final List<Thread> WAITING = new ArrayList<>();
+
+    private Main() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        switch (args[0]) {
+            case "deadlock":
+                deadlock();
+                break;
+            case "owner":
+                owner();
+                break;
+            case "semaphore":
+                semaphore();
+                break;
+            case "healthy":
+                healthy();
+                break;
+            default:
+                throw new IllegalArgumentException(args[0]);
+        }
+        for (Thread thread : WAITING) {
+            while (thread.getState() != Thread.State.BLOCKED && thread.getState() != Thread.State.WAITING) {
+                Thread.sleep(1);
+            }
+        }
+        System.out.println("up");
+        untilTold();
+        // Threads that wait for ever keep no JVM alive that is told to end.
+        System.out.println("over");
+        System.exit(0);
+    }
+
+    private static void untilTold() throws IOException {
+        while (System.in.read() >= 0) {
+            continue;
+        }
+    }
+
+    private static Thread start(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static void deadlock() {
+        CountDownLatch both = new CountDownLatch(2);
+        WAITING.add(start("debit", () -> transfer(LEFT, RIGHT, both)));
+        WAITING.add(start("credit", () -> transfer(RIGHT, LEFT, both)));
+    }
+
+    private static void transfer(Object from, Object to, CountDownLatch both) {
+        synchronized (from) {
+            both.countDown();
+            await(both);
+            synchronized (to) {
+                throw new AssertionError();
+            }
+        }
+    }
+
+    /** Nine threads of a pool of ten wait for the lock of the tenth, which waits for a database that does not answer. */
+    private static void owner() {
+        CountDownLatch held = new CountDownLatch(1);
+        ExecutorService pool = Executors.newFixedThreadPool(10, task -> {
+            Thread thread = new Thread(task, "worker-" + (WAITING.size() + 1));
+            thread.setDaemon(true);
+            WAITING.add(thread);
+            return thread;
+        });
+        pool.execute(() -> {
+            POOL_LOCK.lock();
+            held.countDown();
+            query();
+        });
+        await(held);
+        for (int task = 0; task < 9; task++) {
+            pool.execute(Main::borrow);
+        }
+    }
+
+    private static void query() {
+        CountDownLatch answer = new CountDownLatch(1);
+        await(answer);
+    }
+
+    private static void borrow() {
+        POOL_LOCK.lock();
+        POOL_LOCK.unlock();
+    }
+
+    /** Two tasks have lost their permits, and eight wait for one. */
+    private static void semaphore() {
+        PERMITS.acquireUninterruptibly(2);
+        for (int task = 0; task < 8; task++) {
+            WAITING.add(start("request-" + task, Main::admit));
+        }
+    }
+
+    private static void admit() {
+        PERMITS.acquireUninterruptibly();
+    }
+
+    /** A pool without work, and a thread that does a little now and then. */
+    private static void healthy() {
+        ExecutorService pool = Executors.newFixedThreadPool(4, task -> {
+            Thread thread = new Thread(task, "idle");
+            thread.setDaemon(true);
+            return thread;
+        });
+        for (int task = 0; task < 4; task++) {
+            pool.execute(() -> { });
+        }
+        start("clock", () -> {
+            try {
+                while (true) {
+                    Thread.sleep(50);
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! JVMs that are stuck already, or are not: what `explain` says of a recording by attaching, and `threads PID` without one.
+
+use bci_tests::java;
+use bci_tests::jdk::Jdk;
+use bci_tests::suite::Suite;
+use serde_json::Value;
+
+use crate::{Busy, about_file};
+
+pub(crate) fn tests(suite: &mut Suite) {
+    suite.each_jdk(a_deadlock_before_attaching);
+    suite.each_jdk(a_pool_behind_one_owner);
+    suite.each_jdk(a_semaphore_without_permits);
+    suite.each_jdk(a_program_without_a_problem);
+    suite.jdks(21..).each(virtual_threads_are_in_a_dump_without_a_recording);
+}
+
+fn planted(jdk: &Jdk, problem: &str) -> Busy {
+    Busy::start(&mut java::program(jdk, &["-Xmx128m"], "planted.Main", &[problem]))
+}
+
+/// What `explain` finds in a recording of two seconds with the defaults.
+fn explained(program: &Busy) -> Vec<Value> {
+    program.martini("attach", &["--duration", "2s"]).success();
+    findings(&about_file("explain", &program.trace(program.pid(), 1), &["--json"]).success().out)
+}
+
+fn findings(json: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(json).expect("JSON");
+    document["traces"][0]["findings"].as_array().unwrap_or_else(|| panic!("{document}")).clone()
+}
+
+/// What a dump shows in a moment.
+fn dumped(program: &Busy) -> Value {
+    serde_json::from_str(&program.martini("threads", &["--json"]).success().out).expect("JSON")
+}
+
+/// The findings of a kind.
+fn of_kind<'f>(findings: &'f [Value], kind: &str) -> Vec<&'f Value> {
+    findings.iter().filter(|finding| finding["kind"] == kind).collect()
+}
+
+fn a_deadlock_before_attaching(jdk: &'static Jdk) {
+    let program = planted(jdk, "deadlock");
+    let dump = dumped(&program);
+    let members = |deadlock: &Value| {
+        let threads = deadlock["threads"].as_array().unwrap_or_else(|| panic!("{deadlock}"));
+        let member = |thread: &Value| format!("{} at {}", thread["name"], thread["at"]["line"]);
+        threads.iter().map(member).collect::<Vec<_>>()
+    };
+    let expected = ["\"debit\" at 78", "\"credit\" at 78"];
+    assert_eq!(members(&dump["deadlocks"][0]), expected, "{dump}");
+    let text = program.martini("threads", &[]).success().out;
+    assert!(text.contains("deadlock: debit and credit wait for each other\n"), "{text}");
+    let findings = explained(&program);
+    let deadlocks = of_kind(&findings, "deadlock");
+    assert_eq!(deadlocks.len(), 1, "{findings:#?}");
+    assert_eq!(members(deadlocks[0]), expected);
+    assert_eq!(deadlocks[0]["before_recording"], true);
+    assert_eq!(of_kind(&findings, "stuck").len(), 0, "{findings:#?}");
+    let threads = about_file("threads", &program.trace(program.pid(), 1), &[]).success().out;
+    assert!(threads.contains("deadlock: debit and credit wait for each other\n"), "{threads}");
+    program.end();
+}
+
+fn a_pool_behind_one_owner(jdk: &'static Jdk) {
+    let program = planted(jdk, "owner");
+    let findings = explained(&program);
+    let dump = dumped(&program);
+    for stuck in [of_kind(&findings, "stuck"), dump["stuck"].as_array().expect("a list").iter().collect()] {
+        assert_eq!(stuck.len(), 1, "{stuck:#?}");
+        assert_eq!(stuck[0]["owner"]["name"], "worker-1");
+        assert_eq!(stuck[0]["owner_at"]["method"], "await");
+        assert_eq!(stuck[0]["waiters"].as_array().map(Vec::len), Some(9), "{stuck:#?}");
+        assert_eq!(stuck[0]["at"]["method"], "borrow");
+    }
+    let text = about_file("explain", &program.trace(program.pid(), 1), &[]).success().out;
+    assert!(text.contains("stuck: 9 threads wait for worker-1, since before the recording"), "{text}");
+    program.end();
+}
+
+fn a_semaphore_without_permits(jdk: &'static Jdk) {
+    let program = planted(jdk, "semaphore");
+    let findings = explained(&program);
+    let stuck = of_kind(&findings, "stuck");
+    assert_eq!(stuck.len(), 1, "{findings:#?}");
+    assert_eq!(stuck[0]["waiters"].as_array().map(Vec::len), Some(8));
+    assert_eq!(stuck[0]["at"]["method"], "admit");
+    assert!(stuck[0]["class"].as_str().is_some_and(|class| class.starts_with("java.util.concurrent.Semaphore")));
+    program.end();
+}
+
+fn a_program_without_a_problem(jdk: &'static Jdk) {
+    let program = planted(jdk, "healthy");
+    let findings = explained(&program);
+    for kind in ["deadlock", "stuck", "growth", "churn", "lock"] {
+        assert!(of_kind(&findings, kind).is_empty(), "{findings:#?}");
+    }
+    let dump = dumped(&program);
+    assert_eq!((&dump["deadlocks"], &dump["stuck"]), (&Value::Array(vec![]), &Value::Array(vec![])), "{dump}");
+    program.end();
+}
+
+fn virtual_threads_are_in_a_dump_without_a_recording(jdk: &'static Jdk) {
+    let program = Busy::start(&mut java::program(jdk, &["-Xmx128m"], "planted.Virtual", &[]));
+    let dump = dumped(&program);
+    let is_parked = |thread: &&Value| {
+        let stack = thread["stack"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        thread["virtual"] == true && stack.into_iter().any(|frame| frame.starts_with("planted.Virtual.park("))
+    };
+    let threads = dump["threads"].as_array().expect("a list");
+    assert_eq!(threads.iter().filter(is_parked).count(), 50, "{dump}");
+    assert_eq!(dump["notes"], Value::Array(vec![]));
+    let text = program.martini("threads", &[]).success().out;
+    assert!(text.contains("50 virtual threads"), "{text}");
+    program.end();
+}
