@@ -17,6 +17,7 @@ mod sampled;
 mod server;
 mod start;
 mod table;
+mod threads;
 mod torture;
 mod variant;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Benchmark::Sampled => sampled::run(&request),
         Benchmark::Callers => callers::run(&request),
         Benchmark::Server => server::run(&request),
+        Benchmark::Threads => threads::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

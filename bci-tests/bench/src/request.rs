@@ -34,6 +34,8 @@ pub(crate) enum Benchmark {
     Sampled,
     /// Tomcat under load from eight connections, with each engine alone: requests, CPU time of the server, switches between threads.
     Server,
+    /// How long a dump of 100 to 10,000 platform threads, or of 100,000 virtual ones, stops the program (`--rounds`: dumps of each JVM).
+    Threads,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }

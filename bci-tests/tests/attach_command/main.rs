@@ -2,10 +2,10 @@
 
 mod apart;
 mod killed;
+mod planted;
 mod refused;
 mod server;
 mod spark;
-mod stuck;
 mod top;
 mod watched;
 

@@ -7,6 +7,8 @@ use rustc_hash::FxHashSet;
 pub struct AgeSpread {
     /// Objects whose age is known.
     objects: u64,
+    /// Those of them that have survived a collection.
+    survivors: u64,
     sum: u64,
     different: FxHashSet<u32>,
 }
@@ -51,28 +53,56 @@ impl AgeSpread {
     /// Adds objects of one age.
     pub(crate) fn push_some(&mut self, age: u32, objects: u64) {
         self.objects = self.objects.saturating_add(objects);
+        self.survivors = self.survivors.saturating_add(if age > 0 { objects } else { 0 });
         self.sum = self.sum.saturating_add(u64::from(age).saturating_mul(objects));
         self.different.insert(age);
     }
 
-    /// Of objects of which only some are known: do they spread over the ages as those do that are released by nobody? Of each age there
-    /// can be no more than one is known of, and the youngest half has its part.
+    /// Of objects of which only some are known: do survivors come all the time? Their ages lie in the older half and in the younger one.
+    /// How many ages there are says little: collections come in bursts, and in between only the objects of one age are made. What has
+    /// not met a collection yet is no survivor.
     pub(crate) fn are_spread(&self) -> bool {
         /// Fewer may be chance.
         const LEAST: u64 = 8;
+        const LEAST_AGES: u64 = 3;
         let oldest = self.oldest().unwrap_or(0);
-        let expected = self.objects.min(u64::from(oldest) + 1);
-        let young = self.different.iter().filter(|&&age| age <= oldest / 2).count() as u64;
-        self.objects >= LEAST
-            && self.generations() * 2 >= expected
-            && self.generations() >= 3
-            && young * 4 >= self.generations()
+        let count = |of: &dyn Fn(u32) -> bool| self.different.iter().filter(|&&age| age > 0 && of(age)).count() as u64;
+        let (young, old) = (count(&|age| age <= oldest / 2), count(&|age| age > oldest / 2));
+        let ages = young + old;
+        self.survivors >= LEAST && ages >= LEAST_AGES && young * 4 >= ages && old * 4 >= ages
     }
 
     /// Adds a group that shares no object with this one.
     pub(crate) fn add(&mut self, other: &AgeSpread) {
         self.objects = self.objects.saturating_add(other.objects);
+        self.survivors = self.survivors.saturating_add(other.survivors);
         self.sum = self.sum.saturating_add(other.sum);
         self.different.extend(&other.different);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spreads(ages: &[u32]) -> bool {
+        ages.iter().copied().collect::<AgeSpread>().are_spread()
+    }
+
+    #[test]
+    fn survivors_of_bursts_of_collections_are_spread() {
+        // 28 collections, of which most came directly behind others.
+        assert!(spreads(&[28, 28, 28, 20, 20, 14, 9, 9, 9, 3, 3]));
+        assert!(spreads(&[1, 1, 2, 2, 3, 3, 3, 3]));
+    }
+
+    #[test]
+    fn what_was_kept_at_the_beginning_or_is_in_use_now_is_not() {
+        assert!(!spreads(&[28, 28, 28, 27, 27, 26, 26, 25]));
+        // What has met no collection is no survivor, and does not make the rest one that comes all the time.
+        assert!(!spreads(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3]));
+        assert!(!spreads(&[0, 0, 0, 0, 9, 9, 9, 8, 8, 8, 8, 8]));
+        assert!(!spreads(&[1, 1, 1, 1, 1, 2, 2, 2, 2]));
+        assert!(!spreads(&[]));
     }
 }

@@ -15,7 +15,7 @@ use super::spec::{DefaultValue, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
 
-/// Dumping more threads may stop the program for longer than a tenth of a second.
+/// Dumping more threads may stop the program for longer than a fifth of a second.
 const FEW_THREADS: u32 = 500;
 /// What the buffers of the agent take at least.
 const MIN_BUFFER: u64 = 64 << 10;
@@ -396,7 +396,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         default: DefaultValue::Value("off"),
         help: "When attached, dump all threads at the beginning and the end",
         more: "The dumps show waits that began before the recording, and deadlocks. The JVM stops the program for each, \
-               for some 20 to 250 us per thread. Virtual threads are not in them.",
+               for some 20 to 450 us per thread. Virtual threads are not in them.",
         examples: &["threaddump=few"],
         ..ROW
     },

@@ -1,6 +1,7 @@
 package planted;
 
-import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +19,11 @@ public final class Main {
     private static final ReentrantLock POOL_LOCK = new ReentrantLock();
     private static final Semaphore PERMITS = new Semaphore(2);
     private static final List<Thread> WAITING = new ArrayList<>();
+    private static final List<Listener> LISTENERS = new ArrayList<>();
+    private static final ThreadLocal<List<Session>> CONTEXT = ThreadLocal.withInitial(ArrayList::new);
+    private static volatile byte[] garbage;
+    private static volatile boolean isLeaking;
+    private static Runnable leak;
 
     private Main() {
     }
@@ -32,6 +38,12 @@ public final class Main {
                 break;
             case "semaphore":
                 semaphore();
+                break;
+            case "listeners":
+                leak = () -> start("desk", Main::register);
+                break;
+            case "threadlocal":
+                leak = Main::remember;
                 break;
             case "healthy":
                 healthy();
@@ -51,10 +63,30 @@ public final class Main {
         System.exit(0);
     }
 
-    private static void untilTold() throws IOException {
+    /** A line begins the leak, if that is the problem, which ends with eight collections: so the heap has room for it. */
+    private static void untilTold() throws Exception {
         while (System.in.read() >= 0) {
-            continue;
+            if (leak == null) {
+                continue;
+            }
+            long first = collections();
+            isLeaking = true;
+            leak.run();
+            leak = null;
+            while (collections() < first + 8) {
+                Thread.sleep(1);
+            }
+            isLeaking = false;
+            System.out.println("collected");
         }
+    }
+
+    private static long collections() {
+        long count = 0;
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            count += collector.getCollectionCount();
+        }
+        return count;
     }
 
     private static Thread start(String name, Runnable body) {
@@ -120,6 +152,67 @@ public final class Main {
 
     private static void admit() {
         PERMITS.acquireUninterruptibly();
+    }
+
+    /** A listener in a registry for each order, and ten times as much garbage. */
+    private static void register() {
+        while (isLeaking) {
+            for (int order = 0; order < 50; order++) {
+                LISTENERS.add(new Listener(new byte[200]));
+                churn(2_000);
+            }
+            pause();
+        }
+    }
+
+    /** Requests of a pool leave something behind in each of its threads. */
+    private static void remember() {
+        ExecutorService pool = Executors.newFixedThreadPool(4, task -> {
+            Thread thread = new Thread(task, "request");
+            thread.setDaemon(true);
+            return thread;
+        });
+        start("requests", () -> {
+            while (isLeaking) {
+                for (int request = 0; request < 50; request++) {
+                    pool.execute(Main::serve);
+                }
+                pause();
+            }
+        });
+    }
+
+    private static void serve() {
+        CONTEXT.get().add(new Session(new byte[200]));
+        churn(2_000);
+    }
+
+    private static void churn(int bytes) {
+        garbage = new byte[bytes];
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(2);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static final class Listener {
+        private final byte[] state;
+
+        Listener(byte[] state) {
+            this.state = state;
+        }
+    }
+
+    private static final class Session {
+        private final byte[] state;
+
+        Session(byte[] state) {
+            this.state = state;
+        }
     }
 
     /** A pool without work, and a thread that does a little now and then. */

@@ -110,7 +110,7 @@ impl ThreadDumps {
     fn refusal(&self, jni: Jni, threads: usize) -> Option<String> {
         if threads > self.most as usize {
             return Some(format!(
-                "there are {threads} threads, and dumping them might stop the program for longer than 0.1 s; \
+                "there are {threads} threads, and dumping them might stop the program for longer than 0.2 s; \
                  --threaddump all dumps them"
             ));
         }

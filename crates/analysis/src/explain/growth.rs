@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Collections, Growing, Growth, MOST, Rising, are_enough, part};
-use crate::allocations::{AllocationReport, By, Location, Row, SiteNames, Subject};
+use crate::allocations::{AllocationReport, By, Location, ObjectTotals, Row, SiteNames, Subject};
 
 /// What makes less of what has survived a collection does not fill a heap. Of the rest nobody knows whether it is garbage.
 const LEAST_SHARE: f64 = 0.1;
@@ -51,7 +51,12 @@ pub(super) fn of_objects<'a>(report: &'a AllocationReport, names: &SiteNames, co
 
 fn piles_up(row: &Row<'_>) -> bool {
     let totals = &row.totals;
-    totals.is_growing() && totals.live() >= LEAST_OBJECTS && part(totals.collected(), totals.total()) <= MOST_COLLECTED
+    let collected = match totals.live_samples() {
+        0 => part(totals.collected(), totals.total()),
+        // Of what no collection has met yet nobody knows what becomes of it: as much as a heap has room for.
+        _ => part(totals.collected_bytes(), totals.collected_bytes().saturating_add(totals.survived_bytes())),
+    };
+    totals.is_growing() && totals.live() >= LEAST_OBJECTS && collected <= MOST_COLLECTED
 }
 
 fn is_steady(class: &Growing<'_>, collections: u64) -> bool {
@@ -104,7 +109,7 @@ pub(super) fn of_heap<'a>(report: &'a AllocationReport, collections: &Collection
         .rows(By::Class, |_| true)
         .into_iter()
         .filter_map(|row| match row.subject {
-            Subject::Class(name) => Some((name, row.totals.live_bytes())),
+            Subject::Class(name) => Some((name, known_alive(&row.totals))),
             _ => None,
         })
         .filter(|(_, bytes)| *bytes > 0)
@@ -112,4 +117,9 @@ pub(super) fn of_heap<'a>(report: &'a AllocationReport, collections: &Collection
     live.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     live.truncate(MOST_CLASSES);
     Some(Rising { rise, live })
+}
+
+/// Bytes that are alive for all that is known: where ages are, of those that have survived a collection.
+fn known_alive(totals: &ObjectTotals) -> u64 {
+    if totals.average_age().is_some() { totals.survived_bytes() } else { totals.live_bytes() }
 }

@@ -32,7 +32,7 @@ use crate::render::{lock_summary, locks, thread_dump as render_dump};
 /// Show how each thread spent its time, or what the threads of a running JVM do now
 ///
 /// With a process id: a dump of all threads, grouped by stack, with owners of locks; deadlocks and threads that wait for one owner come
-/// first. Needs no agent. The JVM stops the program for some 20 to 250 us per thread; and, if threads wait for locks of java.util.concurrent,
+/// first. Needs no agent. The JVM stops the program for some 20 to 450 us per thread; and, if threads wait for locks of java.util.concurrent,
 /// for 160 ms per GiB of heap to find their owners (a process above 4 GiB only with --owners).
 ///
 /// Reads XML traces or zips of them, from Martini or the old TPTP profilers, and plain lock logs (TRY and LCK lines), complete or truncated. Old

@@ -261,7 +261,9 @@ mod tests {
     #[test]
     fn a_deadlock_is_on_every_screen() {
         let mut history = History::default();
-        history.push(Instant::now(), Figures { deadlock: Some("a and b wait".to_owned()), ..Figures::default() });
+        let mut figures = Figures::default();
+        figures.deadlock = Some("a and b wait".to_owned());
+        history.push(Instant::now(), figures);
         assert_eq!(lines(&title(), &View::default(), &history, 80, 24)[2].1, "deadlock: a and b wait");
     }
 

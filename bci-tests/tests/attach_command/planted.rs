@@ -1,4 +1,4 @@
-//! JVMs that are stuck already, or are not: what `explain` says of a recording by attaching, and `threads PID` without one.
+//! Planted problems: what `explain` says of a recording by attaching with the defaults, and `threads PID` without one.
 
 use bci_tests::java;
 use bci_tests::jdk::Jdk;
@@ -11,6 +11,8 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_deadlock_before_attaching);
     suite.each_jdk(a_pool_behind_one_owner);
     suite.each_jdk(a_semaphore_without_permits);
+    suite.each_jdk(a_leak_in_a_registry_of_listeners);
+    suite.each_jdk(a_leak_in_a_thread_local);
     suite.each_jdk(a_program_without_a_problem);
     suite.jdks(21..).each(virtual_threads_are_in_a_dump_without_a_recording);
 }
@@ -88,6 +90,31 @@ fn a_semaphore_without_permits(jdk: &'static Jdk) {
     assert_eq!(stuck[0]["at"]["method"], "admit");
     assert!(stuck[0]["class"].as_str().is_some_and(|class| class.starts_with("java.util.concurrent.Semaphore")));
     program.end();
+}
+
+fn a_leak_in_a_registry_of_listeners(jdk: &'static Jdk) {
+    leak_is_named(jdk, "listeners", "register");
+}
+
+fn a_leak_in_a_thread_local(jdk: &'static Jdk) {
+    leak_is_named(jdk, "threadlocal", "serve");
+}
+
+/// A leak with ten times as much garbage is the first thing that grows, and nothing else does.
+fn leak_is_named(jdk: &Jdk, problem: &str, method: &str) {
+    let mut program = planted(jdk, problem);
+    program.martini("attach", &["--detach"]).success();
+    program.program.send("go");
+    program.program.wait_for("collected");
+    program.martini("stop", &[]).success();
+    let json = about_file("explain", &program.trace(program.pid(), 1), &["--json"]).success().out;
+    let findings = findings(&json);
+    let growth = of_kind(&findings, "growth");
+    assert_eq!(growth.len(), 1, "{findings:#?}");
+    assert_eq!(growth[0]["at"]["method"], method, "{findings:#?}");
+    assert!(growth[0]["share"].as_f64().is_some_and(|share| share > 0.5), "{findings:#?}");
+    // What it prints at the end is not that of a program without a task.
+    program.program.finish().success();
 }
 
 fn a_program_without_a_problem(jdk: &'static Jdk) {
