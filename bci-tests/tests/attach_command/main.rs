@@ -24,10 +24,10 @@ fn main() -> ExitCode {
     Suite::run(&[
         apart::tests,
         killed::tests,
+        planted::tests,
         refused::tests,
         server::tests,
         spark::tests,
-        stuck::tests,
         top::tests,
         watched::tests,
     ])

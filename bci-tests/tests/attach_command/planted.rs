@@ -47,10 +47,10 @@ fn a_deadlock_before_attaching(jdk: &'static Jdk) {
     let dump = dumped(&program);
     let members = |deadlock: &Value| {
         let threads = deadlock["threads"].as_array().unwrap_or_else(|| panic!("{deadlock}"));
-        let member = |thread: &Value| format!("{} at {}", thread["name"], thread["at"]["line"]);
+        let member = |thread: &Value| format!("{} in {}", thread["name"], thread["at"]["method"]);
         threads.iter().map(member).collect::<Vec<_>>()
     };
-    let expected = ["\"debit\" at 78", "\"credit\" at 78"];
+    let expected = ["\"debit\" in \"transfer\"", "\"credit\" in \"transfer\""];
     assert_eq!(members(&dump["deadlocks"][0]), expected, "{dump}");
     let text = program.martini("threads", &[]).success().out;
     assert!(text.contains("deadlock: debit and credit wait for each other\n"), "{text}");
