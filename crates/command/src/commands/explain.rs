@@ -27,7 +27,7 @@ use crate::render::{conservation, coverage, head, lock_summary, notes, run_summa
 #[command(after_help = "\
 Findings:
   deadlock  threads that wait for each other
-  stuck     threads that had been waiting for a lock for at least 1 s at the end;
+  stuck     threads that had been waiting for a lock for at least 1 s at the end
             or all the time, since before the recording (`attach`)
   growth    a line whose objects are allocated steadily and never released
             (traces with single objects, `run --stack 16`, or with samples,
