@@ -2,10 +2,11 @@
 
 use bci_tests::java;
 use bci_tests::jdk::Jdk;
+use bci_tests::process::{Running, wait_until};
 use bci_tests::suite::Suite;
 use serde_json::Value;
 
-use crate::{Busy, about_file};
+use crate::{Busy, about_file, send_signal};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_deadlock_before_attaching);
@@ -13,6 +14,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_semaphore_without_permits);
     suite.each_jdk(a_leak_in_a_registry_of_listeners);
     suite.each_jdk(a_leak_in_a_thread_local);
+    suite.each_jdk(the_holder_of_a_leak_is_named);
     suite.each_jdk(a_program_without_a_problem);
     suite.jdks(21..).each(virtual_threads_are_in_a_dump_without_a_recording);
 }
@@ -114,6 +116,24 @@ fn leak_is_named(jdk: &Jdk, problem: &str, method: &str) {
     assert_eq!(growth[0]["at"]["method"], method, "{findings:#?}");
     assert!(growth[0]["share"].as_f64().is_some_and(|share| share > 0.5), "{findings:#?}");
     // What it prints at the end is not that of a program without a task.
+    program.program.finish().success();
+}
+
+/// One command: a recording, a dump at its end, and the path to what piled up.
+fn the_holder_of_a_leak_is_named(jdk: &'static Jdk) {
+    let mut program = planted(jdk, "listeners");
+    let attached = Running::start(&mut program.command("attach", &["--leaks"]));
+    wait_until(|| program.martini("status", &[]).status == Some(0));
+    program.program.send("go");
+    program.program.wait_for("collected");
+    send_signal(attached.pid(), "INT");
+    let attached = attached.finish().success().err();
+    let (_, growth) = attached.split_once("\ngrowth: ").unwrap_or_else(|| panic!("{attached}"));
+    assert!(growth.lines().next().is_some_and(|head| head.contains("planted.Main.register(")), "{attached}");
+    let held = growth.lines().find(|line| line.trim().starts_with("held by (")).unwrap_or_else(|| panic!("{attached}"));
+    for part in ["16 of 16 objects looked at) root: ", "class planted.Main > LISTENERS java.util.ArrayList"] {
+        assert!(held.contains(part), "{part}: {attached}");
+    }
     program.program.finish().success();
 }
 

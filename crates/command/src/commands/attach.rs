@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent_options::{FIRST_TO_KEEP_CODE, HeapMode};
 use anyhow::{Context, bail};
-use attach::{Jvm, Target};
+use attach::{Jvm, Request, Target};
 use trace::file::is_being_written;
 
 use crate::attach::agent_file;
@@ -26,7 +26,7 @@ use crate::render::page::{Page, Width};
 /// Loads the agent into the JVM and writes a trace, as `martini run` does. Ctrl-C (or SIGTERM) stops the recording and prints the summary;
 /// the program continues. If this command is killed, the JVM keeps recording until `martini stop`.
 ///
-/// The default is cheap and rewrites no class: samples of allocations and CPU time, and waits for locks (--sampled --cpu --locks). --heap counts
+/// The default is cheap: samples of allocations and CPU time, and waits for locks (--sampled --cpu --locks, from JDK 23 on --juc). --heap counts
 /// and --heap events rewrite all loaded classes. Before JDK 23 the JVM then discards its compiled code, and the program is slow until it is
 /// compiled again, which may take minutes.
 ///
@@ -40,6 +40,7 @@ Examples:
   martini attach 4711 --duration 30s
   martini attach 4711 --cpu               CPU time only
   martini attach 4711 --heap counts       exact counts; rewrites classes
+  martini attach 4711 --leaks             what piles up, and who holds it
   martini attach 4711 --detach            stop later with martini stop 4711
 
 Exit status:
@@ -60,6 +61,9 @@ pub(crate) struct Arguments {
     pid: u32,
     #[command(flatten)]
     agent: AgentOptions,
+    /// Find leaks: sample objects with their ages, then dump the heap and show what holds what piles up
+    #[arg(long, conflicts_with = "detach")]
+    leaks: bool,
     /// Stop recording after this time, such as 30s, 5m
     #[arg(long, value_name = "TIME", value_parser = until::time)]
     duration: Option<Duration>,
@@ -75,7 +79,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let options = arguments.agent.clone().or_at_once().resolve()?;
+    let agent = arguments.agent.clone();
+    let agent = if arguments.leaks { agent.or_leaks("request") } else { agent };
+    let options = agent.or_at_once(keeps_code(arguments.pid)).resolve()?;
     let trace = record(arguments, &options)?;
     trace.map_or(Ok(exit::OK), |trace| print(arguments, &options, &trace))
 }
@@ -85,8 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 /// # Errors
 /// The JVM cannot be recorded, or its trace is not to be seen from here.
 pub(crate) fn for_a_while(pid: u32, agent: AgentOptions, duration: Duration) -> anyhow::Result<PathBuf> {
-    let options = agent.clone().or_at_once().resolve()?;
-    let arguments = Arguments { pid, agent, duration: Some(duration), detach: false, quiet: false, top: None };
+    let options = agent.clone().or_at_once(keeps_code(pid)).resolve()?;
+    let arguments =
+        Arguments { pid, agent, duration: Some(duration), leaks: false, detach: false, quiet: false, top: None };
     match record(&arguments, &options)? {
         Some(Trace::Here(path)) => Ok(path),
         Some(Trace::There(path)) => {
@@ -94,6 +101,12 @@ pub(crate) fn for_a_while(pid: u32, agent: AgentOptions, duration: Duration) -> 
         }
         None => bail!("JVM {pid} is still recording"),
     }
+}
+
+/// Whether a JVM keeps its compiled code when a class is rewritten. Why one cannot be recorded is said later.
+pub(crate) fn keeps_code(pid: u32) -> bool {
+    let jvm = recording::suitable(pid).ok().flatten();
+    jvm.and_then(|jvm| jvm.feature()).is_some_and(|feature| feature >= FIRST_TO_KEEP_CODE)
 }
 
 /// The trace of a recording that has ended; `None` if it is left alone.
@@ -132,6 +145,13 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
             false if trace_end::is_there(&recording::visible(&target, &started.trace)) => "the JVM exited",
             false => "the JVM was killed or crashed: the recording has no end",
         });
+    }
+    if is_alive && arguments.leaks {
+        // Its collection also tells what of the last samples is alive.
+        match target.ask(&started.library, Request::Dump, "") {
+            Ok(answer) => recording::say_notes(&answer),
+            Err(error) => say(&format!("the heap is not dumped: {error}")),
+        }
     }
     let trace = if is_alive {
         // Also after an end by itself: at its limit a trace is complete, and what records is still in the JVM.
@@ -181,7 +201,7 @@ fn print(arguments: &Arguments, options: &Resolved, trace: &Trace) -> anyhow::Re
     match trace {
         Trace::Here(path) if !arguments.quiet => {
             let mut err = anstream::stderr().lock();
-            summarize(path, arguments.top, options.heap, &mut Page::new(&mut err, Width::usual()))?;
+            summarize(path, arguments.top, options.heap, arguments.leaks, &mut Page::new(&mut err, Width::usual()))?;
             err.flush()?;
         }
         Trace::Here(path) => recording::check_readable(path)?,

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use analysis::allocations::{Facts, Naming, ObjectTotals, Origin, SiteNames};
-use analysis::explain::{Explanation, explain};
+use analysis::explain::{Explanation, Finding, explain};
+use analysis::own_code::is_jdk;
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
 use trace::filter::Pattern;
 
+use crate::commands::heap_dump;
 use crate::commands::per_file::each;
 use crate::commands::selection::row_limit;
 use crate::input::program::Program;
@@ -107,9 +109,11 @@ impl<'a> Explained<'a> {
         let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
         explanation.add_safepoints(&whole.safepoints, &own);
         let has_cpu = explanation.on_processors.is_some();
+        let dump = last_dump(path, &report.facts().dumps);
         let source = Source {
             path,
-            dump: last_dump(path, &report.facts().dumps),
+            held: dump.as_deref().and_then(|dump| held(dump, &explanation)),
+            dump,
             has_stacks: report.has_stacks(),
             program: Program::of(report.facts()),
         };
@@ -268,6 +272,23 @@ impl<'a> Explained<'a> {
         fields.insert("conservation".to_owned(), conservation::json(&self.whole.cpu.conservation()));
         fields.into()
     }
+}
+
+/// Dumps beyond this take longer to read than a sentence is worth.
+const LARGEST_DUMP: u64 = 1 << 30;
+
+/// Who holds the objects that leak, of the program's own classes: what is held by the JDK's collections alone has many holders.
+fn held(dump: &Path, explanation: &Explanation<'_>) -> Option<String> {
+    let leak = explanation.findings.iter().find_map(|finding| match finding {
+        Finding::Growth(growth) => Some(growth),
+        _ => None,
+    })?;
+    let mut classes =
+        leak.classes.iter().map(|class| class.class).filter(|class| class.contains('.') && !is_jdk(class));
+    let is_small = std::fs::metadata(dump).is_ok_and(|metadata| metadata.len() <= LARGEST_DUMP);
+    let first = classes.next().filter(|_| is_small)?;
+    // A dump that cannot be read is shown by the command that reads dumps.
+    heap_dump::held(dump, std::iter::once(first).chain(classes)).ok().flatten()
 }
 
 /// The last heap dump of a trace: a file that the same recording left beside it, as `app-1.hprof` of `app.trcxml`, or the trace itself.

@@ -238,7 +238,7 @@ fn makes_dumps(status: &AgentAnswer) -> bool {
 
 fn summary(path: &Path, top: Option<usize>, heap: HeapMode) -> anyhow::Result<()> {
     let mut err = anstream::stderr().lock();
-    summarize(path, top, heap, &mut Page::new(&mut err, Width::usual()))
+    summarize(path, top, heap, false, &mut Page::new(&mut err, Width::usual()))
 }
 
 /// Prints where something was written, if the agent says so.

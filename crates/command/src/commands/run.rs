@@ -32,7 +32,7 @@ Examples:
   martini run --locks java -jar app.jar                 who waits for which lock
   martini run --cpu java -jar app.jar                   where the time goes
   martini run --cpu --sampled java -jar app.jar         CPU and allocations
-  martini run --stack 16 --dump end java -jar app.jar   a leak: what keeps it
+  martini run --leaks java -jar app.jar                 a leak, and what keeps it
   martini run --report java -jar app.jar                also an HTML report
   martini run --juc --locklog locks-%p.txt java -jar app.jar";
 
@@ -67,7 +67,7 @@ Environment:
 /// stacks show who calls these sites (--callers; off disables them). --heap events records every single object; --stack, --allocsites and
 /// --lifetimes imply it. Such a trace grows with every allocation; --limit bounds it.
 ///
-/// --cpu, --wall, --ttsp, --sampled and --locks record other data, all into one trace. No code is rewritten then, and sites are counted only with
+/// --cpu, --wall, --ttsp, --sampled and --locks record other data, all into one trace. Only --locks rewrites code then, of one class of the JDK, and sites are counted only with
 /// --heap counts. --cpu, --wall and --ttsp need line numbers for all compiled code: the JVM gets -XX:+DebugNonSafepoints, unless its command line
 /// sets that flag.
 ///
@@ -79,14 +79,16 @@ To find out:
   martini run java -jar app.jar            which code allocates most?
   martini run --cpu java -jar app.jar      where does the CPU time go?
   martini run --locks java -jar app.jar    which threads wait for which lock?
-  martini run --stack 16 --dump end java -jar app.jar
-                                           which objects leak, who keeps them?",
+  martini run --leaks java -jar app.jar    which objects leak, who keeps them?",
     after_help = EXAMPLES,
     after_long_help = format!("{EXAMPLES}\n\n{MORE}"),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
+    /// Find leaks: sample objects with their ages, dump the heap at the end, and show what holds what piles up
+    #[arg(long)]
+    leaks: bool,
     /// Print only the program's output
     #[arg(long, short)]
     quiet: bool,
@@ -138,7 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         );
     }
     let agent = library::find(program::platform(program))?;
-    let options = arguments.agent.clone().or_counts().resolve()?;
+    let agent_options = arguments.agent.clone();
+    let agent_options = if arguments.leaks { agent_options.or_leaks("end") } else { agent_options };
+    let options = agent_options.or_counts().resolve()?;
     program::check(program, &agent)?;
     let agent = library::for_all_users(&agent).unwrap_or_else(|why| {
         if !arguments.quiet && Injection::of(program) == Injection::Environment {
@@ -176,7 +180,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     }
     if !arguments.quiet {
         // Our status is the program's, even if stderr is closed.
-        let _ = summaries(&outputs, arguments.top, options.heap, (status != exit::OK).then_some(&agent));
+        let _ =
+            summaries(&outputs, arguments.top, options.heap, arguments.leaks, (status != exit::OK).then_some(&agent));
     }
     if arguments.report {
         outputs.written().iter().for_each(|trace| write_report(trace, arguments.quiet));
@@ -278,7 +283,13 @@ fn with_pid(file: &str) -> String {
 }
 
 /// Summarises on stderr the trace of every JVM, and says what could not be read. `blamed` is the agent of a program that failed.
-fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode, blamed: Option<&PathBuf>) -> std::io::Result<()> {
+fn summaries(
+    outputs: &Outputs,
+    top: Option<usize>,
+    heap: HeapMode,
+    is_whole: bool,
+    blamed: Option<&PathBuf>,
+) -> std::io::Result<()> {
     let mut err = anstream::stderr().lock();
     if std::fs::metadata(outputs.pattern()).is_ok_and(|metadata| !metadata.is_file()) {
         // A pipe or a device: its reader has the trace.
@@ -302,7 +313,7 @@ fn summaries(outputs: &Outputs, top: Option<usize>, heap: HeapMode, blamed: Opti
     }
     let mut page = Page::new(&mut err, Width::usual());
     for path in traces {
-        if let Err(error) = summarize(&path, top, heap, &mut page) {
+        if let Err(error) = summarize(&path, top, heap, is_whole, &mut page) {
             writeln!(page, "martini: {}", exit::sentence(&error))?;
         }
     }

@@ -9,7 +9,7 @@ use owo_colors::OwoColorize;
 use crate::commands::explain::Explained;
 use crate::input::{trace_end, whole};
 use crate::render::page::Page;
-use crate::render::{coverage, human};
+use crate::render::{coverage, head, human};
 
 /// Traces beyond this take longer to read than a summary is worth.
 const LARGEST_SUMMARY: u64 = 512 << 20;
@@ -18,12 +18,25 @@ const LARGEST_SUMMARY: u64 = 512 << 20;
 ///
 /// # Errors
 /// The trace cannot be read, or nothing can be written.
-pub(crate) fn summarize(path: &Path, top: Option<usize>, heap: HeapMode, err: &mut Page<'_>) -> anyhow::Result<()> {
+///
+/// `is_whole`: what stands out is shown with all that is known of it, as `explain` does.
+pub(crate) fn summarize(
+    path: &Path,
+    top: Option<usize>,
+    heap: HeapMode,
+    is_whole: bool,
+    err: &mut Page<'_>,
+) -> anyhow::Result<()> {
     writeln!(err)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     if size <= LARGEST_SUMMARY {
         let whole = whole::whole(path)?;
-        return Explained::new(path, &whole, Vec::new()).write_short(top, err);
+        let explained = Explained::new(path, &whole, Vec::new());
+        if is_whole {
+            head::write(path, &whole.allocations, err)?;
+            return explained.write(err);
+        }
+        return explained.write_short(top, err);
     }
     writeln!(err, "{} {} ({}: too large for a summary here)", "martini:".bold(), path.display(), human::bytes(size))?;
     if heap != HeapMode::Off {

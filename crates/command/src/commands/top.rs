@@ -15,6 +15,7 @@ use crate::attach::agent_file;
 use crate::attach::recording::{self, Started};
 use crate::attach::stage::Stage;
 use crate::attach::until::{self, Asked};
+use crate::commands::attach::keeps_code;
 use crate::exit;
 use crate::input::{progress, reading};
 use crate::launch::options::{AgentOptions, Resolved};
@@ -144,7 +145,7 @@ fn record(pid: u32, agent: &AgentOptions) -> anyhow::Result<Recorded> {
     }
     recording::suitable(pid)?;
     let folder = (!agent.has("file")).then(|| tempfile::Builder::new().prefix("martini-top-").tempdir()).transpose()?;
-    let mut agent = agent.clone().or_at_once();
+    let mut agent = agent.clone().or_at_once(keeps_code(pid));
     if let Some(folder) = &folder {
         let trace = folder.path().join(OWN_TRACE);
         if !agent.has("limit") {

@@ -17,6 +17,9 @@ const DEFAULT_FILE: &str = "martini-%p.trcxml";
 /// How often the callers of sites are sampled unless the user says it: for a hundredth of a processor at most.
 const CALLERS: &str = "16k";
 
+/// How often objects are sampled where leaks are looked for: a leak of some MiB has a hundred samples.
+const OF_LEAKS: &str = "64k";
+
 /// The options given, in their order, which matters for filter patterns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
@@ -61,15 +64,16 @@ impl AgentOptions {
     }
 
     /// Sets `heap=counts`, the cheapest mode, unless an option that the user gave decides the mode; and with it `callers`, unless that
-    /// is given.
+    /// is given. Locks of all kinds are recorded together: nothing has run yet that would have to be rewritten.
     pub(crate) fn or_counts(mut self) -> Self {
         self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())], decides_heap);
-        self.with_callers()
+        self.with_callers().with_juc()
     }
 
     /// Sets what a running JVM gives at once, without a class being rewritten, unless an option that the user gave decides what is
-    /// recorded; with `heap=counts` sets `callers`, unless that is given.
-    pub(crate) fn or_at_once(mut self) -> Self {
+    /// recorded; with `heap=counts` sets `callers`, unless that is given. `keeps_code`: rewriting a class of the JDK costs the JVM nothing,
+    /// so that locks of all kinds are recorded together.
+    pub(crate) fn or_at_once(mut self, keeps_code: bool) -> Self {
         let bare = |name| agent_options::find(name).and_then(OptionSpec::bare_value).map(|value| (name, value));
         // Waits of java.util.concurrent come on top.
         let decides = |name: &str| name != "juc" && decides_heap(name);
@@ -77,7 +81,17 @@ impl AgentOptions {
         if !self.has(THREAD_DUMP.0) {
             self.raw.push(THREAD_DUMP.0, THREAD_DUMP.1);
         }
-        self.with_callers()
+        let with_callers = self.with_callers();
+        if keeps_code { with_callers.with_juc() } else { with_callers }
+    }
+
+    /// Sets what finding a leak takes, unless the user said otherwise: samples of objects whose ages are followed, and a dump.
+    pub(crate) fn or_leaks(mut self, dump: &str) -> Self {
+        self.set_unless_decided(&[("sampled", OF_LEAKS)], decides_heap);
+        if !self.has("dump") {
+            self.raw.push("dump", dump);
+        }
+        self
     }
 
     /// Whether the user gave an option.
@@ -108,6 +122,14 @@ impl AgentOptions {
             let given = self.raw.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str()));
             self.raw = pairs.iter().copied().chain(given).collect();
         }
+    }
+
+    /// Sets `juc` where `locks` is on, unless that is given.
+    fn with_juc(mut self) -> Self {
+        if self.raw.value("locks") == Some("on") && !self.has("juc") {
+            self.raw.push("juc", "on");
+        }
+        self
     }
 
     fn with_callers(mut self) -> Self {
@@ -407,13 +429,15 @@ mod tests {
             assert_eq!(string(&[("callers", given)]), format!("heap=counts,callers={given},file=/tmp/x.trcxml"));
         }
         assert!(!string(&[("heap", "vm")]).contains("callers") && !string(&[("locks", "on")]).contains("callers"));
+        assert_eq!(string(&[("locks", "on")]), "locks=on,file=/tmp/x.trcxml,juc=on");
+        assert_eq!(string(&[("locks", "on"), ("juc", "off")]), "locks=on,juc=off,file=/tmp/x.trcxml");
     }
 
     #[test]
     fn a_running_jvm_is_asked_for_what_it_gives_at_once_unless_told_otherwise() {
         let string = |pairs: &[(&str, &str)]| {
             let options = AgentOptions::of(&[pairs, &[("file", "/tmp/x.trcxml")]].concat());
-            options.or_at_once().resolve().unwrap().string
+            options.or_at_once(false).resolve().unwrap().string
         };
         assert_eq!(string(&[]), "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml,threaddump=few");
         let with_juc = string(&[("juc", "on")]);
@@ -421,6 +445,8 @@ mod tests {
         assert_eq!(string(&[("cpu", "1ms")]), "cpu=1ms,file=/tmp/x.trcxml,threaddump=few");
         let counts = string(&[("heap", "counts"), ("threaddump", "off")]);
         assert_eq!(counts, "heap=counts,threaddump=off,file=/tmp/x.trcxml,callers=16k");
+        let late = AgentOptions::of(&[("file", "/tmp/x.trcxml")]).or_at_once(true).resolve().unwrap();
+        assert_eq!(late.string, "sampled=512k,cpu=10ms,locks=on,file=/tmp/x.trcxml,threaddump=few,juc=on");
     }
 
     #[test]

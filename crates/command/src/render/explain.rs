@@ -28,6 +28,8 @@ pub(crate) struct Source<'p> {
     pub(crate) path: &'p Path,
     /// The last heap dump that the same recording left beside it.
     pub(crate) dump: Option<PathBuf>,
+    /// What that says of who holds the objects that leak, as a sentence.
+    pub(crate) held: Option<String>,
     /// The trace has call stacks of what is allocated.
     pub(crate) has_stacks: bool,
     /// What it is a trace of.
@@ -63,8 +65,8 @@ pub(crate) fn write(explanation: &Explanation<'_>, source: &Source<'_>, out: &mu
     for finding in &explanation.findings {
         writeln!(out)?;
         write_head(finding, out)?;
-        for sentence in sentences(finding, explanation) {
-            out.write_sentence(2, &printable(&sentence))?;
+        for sentence in sentences(finding, explanation).iter().chain(held(finding, explanation, source)) {
+            out.write_sentence(2, &printable(sentence))?;
         }
         let command = out.command("  next:", &next(finding, explanation, source, out.width().beside(NEXT)));
         writeln!(out, "  {}{command}", "next:".bold())?;
@@ -87,7 +89,9 @@ pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> V
     }
     let describe = |finding: &Finding<'_>| {
         let (label, text) = head(finding);
-        let sentences: Vec<String> = sentences(finding, explanation).iter().map(|text| printable(text)).collect();
+        let sentences = sentences(finding, explanation);
+        let sentences = sentences.iter().chain(held(finding, explanation, source)).map(|text| printable(text));
+        let sentences: Vec<String> = sentences.collect();
         let method = |at: &Location<'_>| format!("{}.{}", at.class, names::jvm_method_name(at.method));
         let search = match finding {
             Finding::Churn(churn) => Some(method(&churn.at)),
@@ -112,6 +116,13 @@ pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> V
         })
     };
     explanation.findings.iter().map(describe).collect()
+}
+
+/// Who holds the objects of the first leak.
+fn held<'s>(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &'s Source<'_>) -> Option<&'s String> {
+    let is_leak = |finding: &&Finding<'_>| matches!(finding, Finding::Growth(_));
+    let first = explanation.findings.iter().find(is_leak)?;
+    source.held.as_ref().filter(|_| std::ptr::eq(first, finding))
 }
 
 fn write_head(finding: &Finding<'_>, out: &mut Page<'_>) -> io::Result<()> {

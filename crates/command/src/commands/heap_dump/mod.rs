@@ -4,6 +4,7 @@ mod class;
 mod difference;
 mod growing;
 mod head;
+mod held;
 mod names;
 mod object;
 mod overview;
@@ -27,6 +28,7 @@ use crate::commands::per_file::each;
 use crate::commands::selection::{row_limit, selects_class, whole_number};
 use crate::exit;
 use crate::render::page::{Page, PageArguments};
+pub(crate) use held::held;
 use source::Source;
 
 /// Show what is alive in a heap dump, what keeps it alive, and what is wasted
