@@ -346,6 +346,21 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
+        name: "threaddump",
+        group: Group::Locks,
+        kind: Kind::OneOf(&[
+            word("off", "no dumps", |d| d.options.thread_dump = None),
+            word("few", "only if the JVM has at most 500 threads", |d| d.options.thread_dump = Some(FEW_THREADS)),
+            word("all", "however many threads the JVM has", |d| d.options.thread_dump = Some(u32::MAX)),
+        ]),
+        default: DefaultValue::Value("off"),
+        help: "When attached, dump all threads at the beginning and the end",
+        more: "The dumps show waits that began before the recording, and deadlocks. The JVM stops the program for each, \
+               for some 20 to 450 us per thread. Virtual threads are not in them.",
+        examples: &["threaddump=few"],
+        ..ROW
+    },
+    OptionSpec {
         name: "cpu",
         group: Group::Cpu,
         kind: Kind::IntervalOrOff {
@@ -383,21 +398,6 @@ pub static OPTIONS: &[OptionSpec] = &[
         help: "Record how long threads take to reach safepoints, and which are late",
         more: "Without `heap`, no allocations are recorded.",
         examples: &["ttsp=on"],
-        ..ROW
-    },
-    OptionSpec {
-        name: "threaddump",
-        group: Group::Locks,
-        kind: Kind::OneOf(&[
-            word("off", "no dumps", |d| d.options.thread_dump = None),
-            word("few", "only if the JVM has at most 500 threads", |d| d.options.thread_dump = Some(FEW_THREADS)),
-            word("all", "however many threads the JVM has", |d| d.options.thread_dump = Some(u32::MAX)),
-        ]),
-        default: DefaultValue::Value("off"),
-        help: "When attached, dump all threads at the beginning and the end",
-        more: "The dumps show waits that began before the recording, and deadlocks. The JVM stops the program for each, \
-               for some 20 to 450 us per thread. Virtual threads are not in them.",
-        examples: &["threaddump=few"],
         ..ROW
     },
     OptionSpec {

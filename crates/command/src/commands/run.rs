@@ -32,7 +32,7 @@ Examples:
   martini run --locks java -jar app.jar                 who waits for which lock
   martini run --cpu java -jar app.jar                   where the time goes
   martini run --cpu --sampled java -jar app.jar         CPU and allocations
-  martini run --leaks java -jar app.jar                 a leak, and what keeps it
+  martini run --leaks java -jar app.jar                 a leak, and its holder
   martini run --report java -jar app.jar                also an HTML report
   martini run --juc --locklog locks-%p.txt java -jar app.jar";
 
