@@ -131,7 +131,7 @@ fn the_holder_of_a_leak_is_named(jdk: &'static Jdk) {
     let (_, growth) = attached.split_once("\ngrowth: ").unwrap_or_else(|| panic!("{attached}"));
     assert!(growth.lines().next().is_some_and(|head| head.contains("planted.Main.register(")), "{attached}");
     let held = growth.lines().find(|line| line.trim().starts_with("held by (")).unwrap_or_else(|| panic!("{attached}"));
-    for part in ["16 of 16 objects looked at) root: ", "class planted.Main > LISTENERS java.util.ArrayList"] {
+    for part in ["16 of 16 objects looked at) root: ", "class planted.Main > static LISTENERS java.util.ArrayList"] {
         assert!(held.contains(part), "{part}: {attached}");
     }
     program.program.finish().success();
