@@ -2,11 +2,12 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use agent_options::{FIRST_TO_KEEP_CODE, HeapMode};
 use anyhow::{Context, bail};
-use attach::{Jvm, Request, Target};
+use attach::{Jvm, Process, Request, Target};
 use trace::file::is_being_written;
 
 use crate::attach::agent_file;
@@ -138,7 +139,10 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
     let how = if arguments.duration.is_some() { "press Ctrl-C to stop earlier" } else { "press Ctrl-C to stop" };
     say(&format!("recording JVM {pid} to {}; {how}", started.trace));
     let end = watch(arguments, &target, &started, &asked);
-    let is_alive = target.process().is_alive();
+    let is_alive = match end {
+        End::Foreign => outlives(target.process()),
+        _ => target.process().is_alive(),
+    };
     if end == End::Foreign {
         say(match is_alive {
             true => "the recording ended by itself",
@@ -163,6 +167,20 @@ fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Tr
         recording::fetch(&target, &started.library, &started.trace, &options.file)?
     };
     Ok(Some(trace))
+}
+
+/// Whether a JVM whose recording ended goes on. One that exits closes its trace just before.
+fn outlives(process: &Process) -> bool {
+    const LONGEST_EXIT: Duration = Duration::from_secs(2);
+    const PAUSE: Duration = Duration::from_millis(10);
+    let begun = Instant::now();
+    while process.is_alive() {
+        if begun.elapsed() >= LONGEST_EXIT {
+            return true;
+        }
+        thread::sleep(PAUSE);
+    }
+    false
 }
 
 /// What is to be known before the agent is loaded, as sentences.
