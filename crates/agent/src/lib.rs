@@ -3,8 +3,9 @@
 //! | part, the lowest first | is |
 //! |---|---|
 //! | `pace` | how often something is sampled or looked at, within a budget of CPU time |
+//! | `mailbox` `notice` `vm_log` | asks a thread where it is; wakes a thread of the agent's; the VM's own log |
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `thread_dump` `ttsp` | the features, each with what it writes into the trace (`section`) |
+//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `thread_dump` `ttsp` `warm_up` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
 //! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
@@ -15,13 +16,17 @@ mod heap_dump;
 mod heap_events;
 mod heap_histogram;
 mod locks;
+mod mailbox;
 mod marked_methods;
+mod notice;
 mod pace;
 mod processor_time;
 mod recording;
 mod sampling;
 mod thread_dump;
 mod ttsp;
+mod vm_log;
+mod warm_up;
 
 pub use counts::{NATIVES as COUNTS_NATIVES, read_own_counts};
 pub use heap_events::NATIVES as HEAP_PROXY_NATIVES;

@@ -5,6 +5,7 @@
 //! references; `flags` reads and sets the VM's own switches.
 
 pub mod buffers;
+pub mod class_states;
 mod code_cache;
 pub mod comparisons;
 mod doubtful;
@@ -13,6 +14,7 @@ pub mod memory;
 pub mod monitors;
 pub mod object_addresses;
 pub mod os_threads;
+pub mod perf_counters;
 pub mod return_addresses;
 pub mod safe_mode;
 pub mod safepoints;
@@ -23,9 +25,11 @@ use std::sync::OnceLock;
 use jvmti::{Env, Jni};
 
 use buffers::BufferLayout;
+use class_states::ClassStates;
 use memory::JavaThread;
 use monitors::MonitorLayout;
 use os_threads::OsThreads;
+use perf_counters::PerfCounters;
 use return_addresses::StackLayout;
 use safepoints::SafepointLayout;
 use walk::Walker;
@@ -87,6 +91,23 @@ impl Hotspot {
             SafepointLayout::find(env, jni, |symbol| symbols.address_of("libjvm.so", symbol))
         };
         self.safepoints.get_or_init(find).as_ref().map_err(|&why| why)
+    }
+
+    /// The VM's own counters, from VMStart on.
+    ///
+    /// # Errors
+    /// Why they are not known: part of a sentence.
+    pub fn perf_counters(&self) -> Result<PerfCounters, &'static str> {
+        let mut symbols = NativeSymbols::default();
+        PerfCounters::find(|symbol| symbols.address_of("libjvm.so", symbol))
+    }
+
+    /// How far the VM is with classes.
+    ///
+    /// # Errors
+    /// Why that is not known: part of a sentence.
+    pub fn class_states(&self) -> Result<ClassStates, &'static str> {
+        ClassStates::find()
     }
 
     /// What walks stacks in signal handlers, and the handler of faults that it needs, once its self-test has passed; from VMInit on. `java`

@@ -44,7 +44,7 @@ pub use management::{HeapDumper, Management, is_flag_on, run_diagnostic_command}
 pub use method_ids::classes_are_redefined;
 pub use turn::Turn;
 pub use vm::{Vm, VmError};
-pub use vm_structs::{Field, size_of_type};
+pub use vm_structs::{Field, int_constant, size_of_type};
 
 /// The result of a JVM TI call.
 pub type Result<T> = std::result::Result<T, Error>;

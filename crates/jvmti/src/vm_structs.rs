@@ -80,6 +80,28 @@ pub fn size_of_type(name: &CStr) -> Option<usize> {
     }
 }
 
+/// The value of a constant of the VM (`gHotSpotVMIntConstants`); `None` if the VM does not say.
+pub fn int_constant(name: &CStr) -> Option<i32> {
+    let entries = value(c"gHotSpotVMIntConstants").filter(|&entries| entries != 0)?;
+    let stride = value(c"gHotSpotVMIntConstantEntryArrayStride")?;
+    let name_at = value(c"gHotSpotVMIntConstantEntryNameOffset")?;
+    let value_at = value(c"gHotSpotVMIntConstantEntryValueOffset")?;
+    // SAFETY: as in `Field::find`.
+    unsafe {
+        let mut entry = entries;
+        loop {
+            let found = ((entry + name_at) as *const *const c_char).read();
+            if found.is_null() {
+                return None;
+            }
+            if CStr::from_ptr(found) == name {
+                return Some(((entry + value_at) as *const i32).read());
+            }
+            entry += stride;
+        }
+    }
+}
+
 /// The value of a word that libjvm exports.
 fn value(name: &CStr) -> Option<usize> {
     // SAFETY: what HotSpot exports by these names are words.

@@ -144,6 +144,8 @@ pub struct Options {
     pub samples: SampleOptions,
     /// The most threads with which a JVM is asked for thread dumps; `None` for no dumps.
     pub thread_dump: Option<u32>,
+    /// Initialisers, compilations and the JVM's own counters are recorded.
+    pub warm_up: bool,
     /// Methods whose first entry is marked in the trace.
     pub marks: Vec<MethodName>,
     /// Bytes of text after which the trace is ended.
@@ -177,6 +179,7 @@ impl Default for Options {
             sampled_bytes: None,
             samples: SampleOptions::default(),
             thread_dump: None,
+            warm_up: false,
             marks: Vec::new(),
             limit_bytes: None,
             buffer_bytes: 64 << 20,

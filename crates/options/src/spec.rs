@@ -83,7 +83,7 @@ impl Group {
 }
 
 /// Options that choose what is recorded: without `heap` beside them no allocations are, but for itself.
-const HEAP_OFF: [&str; 8] = ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp"];
+const HEAP_OFF: [&str; 9] = ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp", "warmup"];
 
 /// What else has to be given for an option to have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -401,6 +401,16 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
+        name: "warmup",
+        group: Group::Cpu,
+        kind: Kind::OnOff(|d, on| d.options.warm_up = on),
+        default: DefaultValue::Value("off"),
+        help: "Record static initialisers, compilations, and the JVM's own counters of its start",
+        more: "An initialiser is recorded if it runs for 1 ms or more. Without `heap`, no allocations are recorded.",
+        examples: &["warmup=on"],
+        ..ROW
+    },
+    OptionSpec {
         name: "dump",
         group: Group::Dumps,
         kind: Kind::DumpTimes(

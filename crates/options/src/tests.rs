@@ -116,7 +116,7 @@ fn callers_are_sampled_or_not() {
 
 #[test]
 fn samplers_alone_leave_the_heap_alone() {
-    for given in ["cpu=10ms", "wall=20ms", "ttsp=on", "sampled=512k"] {
+    for given in ["cpu=10ms", "wall=20ms", "ttsp=on", "sampled=512k", "warmup=on"] {
         assert_eq!(parse(given).unwrap().heap, HeapMode::Off, "{given}");
     }
     let options = parse("cpu=500us,wall=1s,sampled=1m,heap=counts").unwrap();

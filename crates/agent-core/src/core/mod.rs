@@ -405,7 +405,8 @@ impl Core {
 
     /// Has the living threads registered, if a feature wants to know, from VMInit on and before events of threads come.
     pub fn register_threads(&self, jni: Jni) {
-        if let Some(hotspot) = self.hotspot.filter(|_| self.records_locks() || self.options.samples.any()) {
+        let is_wanted = self.records_locks() || self.options.samples.any() || self.options.warm_up;
+        if let Some(hotspot) = self.hotspot.filter(|_| is_wanted) {
             self.living.open(hotspot, hotspot.os_threads(self.jvm.env, jni));
         }
     }

@@ -47,6 +47,7 @@ use super::processor_time::ProcessorTimes;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::thread_dump::ThreadDumps;
 use super::ttsp::Safepoints;
+use super::warm_up::WarmUp;
 use agent_base::agent_thread;
 use agent_base::clock::Ticks;
 use agent_base::events::event::Event;
@@ -209,6 +210,7 @@ impl Recording {
         let histogram = options.live.then(|| leak(HeapHistogram::new(core)));
         let thread_dumps = options.thread_dump.map(|most| leak(ThreadDumps::new(core, most)));
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
+        let warm_up = options.warm_up.then(|| leak(WarmUp::new(core)));
         let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
         let marks = (!options.marks.is_empty()).then(|| leak(MarkedMethods::new(core)));
@@ -222,6 +224,7 @@ impl Recording {
             feature(histogram),
             feature(sampler),
             feature(safepoints),
+            feature(warm_up),
             feature(times),
             feature(cpu),
             feature(marks),
@@ -239,7 +242,7 @@ impl Recording {
         set_callbacks(core)?;
         let files = outputs.files();
         let writer = writer_thread::start(core, outputs, move |asker, log| {
-            let sections: [Option<Box<dyn Section>>; 10] = [
+            let sections: [Option<Box<dyn Section>>; 11] = [
                 locks.map(|locks| locks.section(asker, log)),
                 times.map(|times| times.section()),
                 marks.map(|marks| marks.section()),
@@ -248,6 +251,7 @@ impl Recording {
                 sampler.map(|sampler| sampler.section(counts.is_some())),
                 histogram.map(|histogram| histogram.section()),
                 safepoints.map(|safepoints| safepoints.section()),
+                warm_up.map(|warm_up| warm_up.section()),
                 thread_dumps.map(|thread_dumps| thread_dumps.section()),
                 cpu.map(|cpu| cpu.section()),
             ];

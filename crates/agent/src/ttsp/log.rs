@@ -1,37 +1,21 @@
-//! The VM's own log of safepoints, in memory: what it says of each is exact, for every operation, and no private memory is read.
+//! The VM's own log of safepoints: what it says of each is exact, for every operation.
 //!
-//! The VM is asked as `jcmd PID VM.log` asks it, and writes one or a few lines for each safepoint into a file
-//! that only this process has. What was read of the file is given back to the system. Where late threads are looked for, it also
-//! logs what is about to begin, before it stops anybody (a line takes some 5 us).
+//! The VM writes one or a few lines for each safepoint. Where late threads are looked for, it also logs what is about to begin, before it
+//! stops anybody.
 
-use std::ffi::CString;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::FileExt;
 
-use jvmti::{Jni, run_diagnostic_command};
+use jvmti::Jni;
 
 use super::line::{Lines, Stop};
-use super::notice::LineNotice;
+use crate::notice::LineNotice;
+use crate::vm_log::VmLog;
 use agent_base::clock::Ticks;
-
-/// So much is read at a time, and given back.
-const PIECE: usize = 64 << 10;
-/// No line of the VM is longer.
-const LONGEST_LINE: usize = 4096;
 
 /// The log.
 pub(super) struct SafepointLog {
-    file: File,
-    /// What has been read of it.
-    read: u64,
-    /// What has been given back of it.
-    freed: u64,
-    /// The beginning of a line whose end has not been written yet.
-    rest: Vec<u8>,
+    log: VmLog,
     lines: Lines,
-    piece: Box<[u8]>,
 }
 
 impl SafepointLog {
@@ -40,18 +24,9 @@ impl SafepointLog {
     /// # Errors
     /// Why it does not: part of a sentence.
     pub(super) fn begin(jni: Jni, beginnings: bool) -> Result<SafepointLog, String> {
-        // SAFETY: the name ends with NUL; a descriptor that is returned is nobody else's.
-        let file = unsafe {
-            let descriptor = libc::memfd_create(c"martini-safepoints".as_ptr(), libc::MFD_CLOEXEC);
-            if descriptor < 0 {
-                return Err(format!("no memory for the JVM's log: {}", io::Error::last_os_error()));
-            }
-            File::from_raw_fd(descriptor)
-        };
-        let log = SafepointLog::of(file);
         let what = if beginnings { "safepoint=info,vmthread=debug" } else { "safepoint=info" };
-        log.command(jni, &format!("what={what} decorators=timenanos output_options=filecount=0"))?;
-        Ok(log)
+        let log = VmLog::begin(jni, what, "timenanos")?;
+        Ok(SafepointLog { log, lines: Lines::default() })
     }
 
     /// What says when a line is written, from now on.
@@ -59,7 +34,7 @@ impl SafepointLog {
     /// # Errors
     /// The system does not say.
     pub(super) fn notice(&self) -> io::Result<LineNotice> {
-        LineNotice::of(&self.file)
+        LineNotice::of(self.log.file())
     }
 
     /// When the stop began, about, whose end had not been logged when this was read.
@@ -67,27 +42,9 @@ impl SafepointLog {
         self.lines.begun()
     }
 
-    fn of(file: File) -> SafepointLog {
-        let piece = vec![0; PIECE].into();
-        SafepointLog { file, read: 0, freed: 0, rest: Vec::new(), lines: Lines::default(), piece }
-    }
-
-    /// Has the VM log no more, and forget the file.
+    /// Has the VM log no more.
     pub(super) fn end(&self, jni: Jni) {
-        // If it refuses that, it still logs into memory that it keeps.
-        let _ = self.command(jni, "what=all=off");
-    }
-
-    fn command(&self, jni: Jni, arguments: &str) -> Result<(), String> {
-        let command = format!("VM.log output=/proc/self/fd/{} {arguments}", self.file.as_raw_fd());
-        let command = CString::new(command).map_err(|error| error.to_string())?;
-        let answer = run_diagnostic_command(jni, &command).ok_or("this JVM has no diagnostic commands")?;
-        let answer = answer.map_err(|error| format!("the JVM does not log them: {error}"))?;
-        // It prints nothing unless something is wrong.
-        match String::from_utf8_lossy(&answer).trim() {
-            "" => Ok(()),
-            problem => Err(format!("the JVM does not log them: {problem}")),
-        }
+        self.log.end(jni);
     }
 
     /// Calls `visit` with each stop whose end has been logged since the last call.
@@ -95,90 +52,7 @@ impl SafepointLog {
     /// # Errors
     /// The log cannot be read.
     pub(super) fn read(&mut self, mut visit: impl FnMut(Stop)) -> io::Result<()> {
-        loop {
-            let length = match self.file.read_at(&mut self.piece, self.read) {
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if length == 0 {
-                break;
-            }
-            self.read += length as u64;
-            let piece = std::mem::take(&mut self.piece);
-            self.add(&piece[..length], &mut visit);
-            self.piece = piece;
-        }
-        self.give_back();
-        Ok(())
-    }
-
-    fn add(&mut self, mut bytes: &[u8], visit: &mut impl FnMut(Stop)) {
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            self.rest.extend_from_slice(&bytes[..end]);
-            self.lines.next(&String::from_utf8_lossy(&self.rest)).into_iter().for_each(&mut *visit);
-            self.rest.clear();
-            bytes = &bytes[end + 1..];
-        }
-        if self.rest.len() < LONGEST_LINE {
-            self.rest.extend_from_slice(bytes);
-        }
-    }
-
-    /// Gives the memory back of what was read.
-    fn give_back(&mut self) {
-        let whole = self.read - self.read % PIECE as u64;
-        let length = whole - self.freed;
-        if length == 0 {
-            return;
-        }
-        let (Ok(offset), Ok(length)) = (i64::try_from(self.freed), i64::try_from(length)) else { return };
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the descriptor is open. If it fails the memory stays in use.
-        unsafe { libc::fallocate(self.file.as_raw_fd(), mode, offset, length) };
-        self.freed = whole;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-    use std::os::unix::fs::MetadataExt;
-
-    fn line(number: u64) -> String {
-        format!("[{}ns] Safepoint \"Cleanup\", Reaching safepoint: {number} ns, Total: {number} ns\n", 1000 + number)
-    }
-
-    fn log(file: &File) -> SafepointLog {
-        let file = file.try_clone().expect("a descriptor");
-        SafepointLog::of(file)
-    }
-
-    #[test]
-    fn lines_may_come_in_pieces_and_what_was_read_takes_no_memory() {
-        let mut file = tempfile::tempfile().expect("a file");
-        let mut log = log(&file);
-        let mut found = Vec::new();
-        let all: String = (0..5000).map(line).collect();
-        for piece in all.as_bytes().chunks(777) {
-            file.write_all(piece).expect("written");
-            log.read(|stop| found.push(stop.sync.0)).expect("read");
-        }
-        assert!(found.into_iter().eq(0..5000));
-        let metadata = file.metadata().expect("metadata");
-        assert!(metadata.size() > 5 * PIECE as u64 && metadata.blocks() * 512 <= 2 * PIECE as u64, "{metadata:?}");
-    }
-
-    #[test]
-    fn a_line_that_does_not_end_takes_no_memory_either() {
-        let mut file = tempfile::tempfile().expect("a file");
-        let mut log = log(&file);
-        file.write_all(&vec![b'x'; 4 * PIECE]).expect("written");
-        file.write_all(format!("\n{}", line(7)).as_bytes()).expect("written");
-        let mut found = Vec::new();
-        log.read(|stop| found.push(stop.sync.0)).expect("read");
-        assert_eq!(found, [7]);
-        assert!(log.rest.capacity() <= 4 * PIECE);
+        let lines = &mut self.lines;
+        self.log.read(|line| lines.next(line).into_iter().for_each(&mut visit))
     }
 }

@@ -3,9 +3,7 @@
 //! ```text
 //! log, line     what the VM logs of each stop: exact, for every operation            totals
 //! watch         wakes when threads are to stop, and looks which are late             late
-//! notice        what wakes it
 //! spending      what that costs, which bounds how often it wakes
-//! mailbox       asks a late thread where it is, by a signal
 //! report        what the writer takes
 //! ```
 //!
@@ -14,8 +12,6 @@
 mod late;
 mod line;
 mod log;
-mod mailbox;
-mod notice;
 mod report;
 mod section;
 mod spending;
@@ -27,6 +23,8 @@ use std::thread::JoinHandle;
 
 use jvmti::Jni;
 
+use crate::mailbox::Mailbox;
+use crate::notice::{Ender, Waiting};
 use agent_base::clock::Ticks;
 use agent_base::message::message;
 use agent_base::mutex::Mutex;
@@ -39,8 +37,6 @@ use hotspot::Hotspot;
 use hotspot::safepoints::SafepointLayout;
 use hotspot::walk::Walker;
 use log::SafepointLog;
-use mailbox::Mailbox;
-use notice::{Ender, Waiting};
 use report::Reports;
 use section::SafepointSection;
 use spending::Spending;

@@ -14,6 +14,10 @@ impl Element<'_> {
             | Self::WallSample(_)
             | Self::Safepoint(_)
             | Self::LateThread(_)
+            | Self::ClassInit(_)
+            | Self::Compilation(_)
+            | Self::CodeDiscarded(_)
+            | Self::JvmCounter(_)
             | Self::ThreadDump(_) => None,
             _ => self.time(),
         }

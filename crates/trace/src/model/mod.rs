@@ -16,7 +16,7 @@ use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Irregularities, Presence, Record};
 pub use values::{
-    ArrayCode, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType, ThreadIds, ThreadKind,
+    ArrayCode, CodeTier, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType, ThreadIds, ThreadKind,
     ThreadState, Tier, WaitEnd, Wildcard,
 };
 
@@ -618,6 +618,70 @@ elements! {
         Optional function: FunctionId = "functionIdRef",
         /// Why its Java frames were not found.
         Optional lost: Text<'a> = "lost",
+    }
+
+    /// A static initialiser that ran for a millisecond or more; an extension of Martini's.
+    ClassInit<'a> = "classInit" {
+        /// Its class, as the JVM has it: `com/acme/Rules`.
+        Required class: Text<'a> = "className",
+        /// The thread that ran it; absent if that is not known.
+        Optional thread: ThreadId = "threadIdRef",
+        /// When it began; up to some seconds before what is written in front of it.
+        Expected time: Time = "time",
+        /// How long it ran, to the millisecond, with all that it made run itself.
+        Required took: Nanos = "totalTime",
+        /// It had not ended when the recording did.
+        Optional running: Flag = "running",
+        /// Its frame and those further out, which show what made it run; absent if they were not found.
+        Optional stack: StackId = "stackIdRef",
+        /// Why its stack was not found.
+        Optional lost: Text<'a> = "lost",
+    }
+
+    /// The JVM compiled a method; an extension of Martini's.
+    Compilation<'a> = "compilation" {
+        /// The JVM's number of the compilation.
+        Required id: u64 = "compileId",
+        /// As the JVM prints it: `com.acme.Rules::match`.
+        Required method: Text<'a> = "method",
+        /// What compiled it.
+        Required tier: CodeTier = "tier",
+        /// The code is entered in the middle of a loop.
+        Optional osr: Flag = "osr",
+        /// Bytes of its bytecode.
+        Optional bytes: u64 = "bytecodeSize",
+        /// When the compiler began; up to some seconds before what is written in front of it.
+        Expected time: Time = "time",
+        /// How long it took, to the millisecond.
+        Required took: Nanos = "totalTime",
+    }
+
+    /// Compiled code is entered no more; an extension of Martini's.
+    CodeDiscarded<'a> = "codeDiscarded" {
+        /// The JVM's number of the compilation.
+        Required id: u64 = "compileId",
+        /// As the JVM prints it.
+        Required method: Text<'a> = "method",
+        /// What had compiled it.
+        Required tier: CodeTier = "tier",
+        /// The code was entered in the middle of a loop.
+        Optional osr: Flag = "osr",
+        /// Why; absent if the JVM does not say (before JDK 25).
+        Optional reason: Text<'a> = "reason",
+        /// When; up to some seconds before what is written in front of it.
+        Expected time: Time = "time",
+    }
+
+    /// A counter of the JVM's own (`jcmd PID PerfCounter.print`) had this value; an extension of Martini's.
+    ///
+    /// Since the JVM's start. Written when it has changed; times are nanoseconds.
+    JvmCounter<'a> = "jvmCounter" {
+        /// Its name: `sun.cls.classInitTime`.
+        Required name: Text<'a> = "name",
+        /// When it was read; up to some seconds before what is written in front of it.
+        Expected time: Time = "time",
+        /// What it was.
+        Required value: u64 = "value",
     }
 
     /// A method that the user named was entered for the first time; an extension of Martini's.

@@ -168,6 +168,30 @@ words! {
     else Native
 }
 
+words! {
+    /// What compiled a piece of code.
+    CodeTier {
+        /// Nothing: it is what the VM puts around a native method.
+        #[default]
+        Native = "native",
+        /// C1, without counting calls and loops: the code stays.
+        C1 = "c1",
+        /// C1, with counters.
+        C1Limited = "c1-limited",
+        /// C1, with full profiling.
+        C1Full = "c1-full",
+        /// C2, or another optimising compiler.
+        C2 = "c2",
+    }
+}
+
+impl CodeTier {
+    /// That of HotSpot's level, 0 to 4.
+    pub fn of_level(level: u32) -> Option<CodeTier> {
+        CodeTier::ALL.get(level as usize).copied()
+    }
+}
+
 /// Ids of threads, separated by blanks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadIds<'a>(pub Cow<'a, [ThreadId]>);

@@ -11,14 +11,14 @@ use libc::{POLLIN, c_int, pollfd};
 use agent_base::clock::Ticks;
 
 /// Says when a line is written to a file.
-pub(super) struct LineNotice(OwnedFd);
+pub(crate) struct LineNotice(OwnedFd);
 
 impl LineNotice {
     /// For that file, which gets an empty line: not every kernel says of every file when it is written to.
     ///
     /// # Errors
     /// There is no such notice, or too many are in use.
-    pub(super) fn of(file: &File) -> io::Result<LineNotice> {
+    pub(crate) fn of(file: &File) -> io::Result<LineNotice> {
         let path = format!("/proc/self/fd/{}\0", file.as_raw_fd());
         // SAFETY: a descriptor that is returned is nobody else's; the path ends with NUL.
         let notice = unsafe {
@@ -37,7 +37,7 @@ impl LineNotice {
     }
 
     /// Whether something was written since the last call.
-    pub(super) fn take(&self) -> bool {
+    pub(crate) fn take(&self) -> bool {
         // Room for some events; they are all the same, so the kernel keeps one.
         let mut events = [0_u64; 64];
         // SAFETY: the descriptor is open and does not block; the kernel writes at most so many bytes.
@@ -46,11 +46,11 @@ impl LineNotice {
 }
 
 /// Ends the waiting.
-pub(super) struct Ender(PipeWriter);
+pub(crate) struct Ender(PipeWriter);
 
 impl Ender {
     /// From now on nobody waits.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         // Written, not only closed: a process forked by the program may have it open, too.
         let _ = self.0.write(&[0]);
     }
@@ -58,7 +58,7 @@ impl Ender {
 
 /// What has ended the waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Woken {
+pub(crate) enum Woken {
     /// A line was written.
     Line,
     /// The time has come.
@@ -68,19 +68,19 @@ pub(super) enum Woken {
 }
 
 /// Where the watching thread waits.
-pub(super) struct Waiting(PipeReader);
+pub(crate) struct Waiting(PipeReader);
 
 impl Waiting {
     /// And who ends that.
     ///
     /// # Errors
     /// The system has no descriptors left.
-    pub(super) fn new() -> io::Result<(Waiting, Ender)> {
+    pub(crate) fn new() -> io::Result<(Waiting, Ender)> {
         io::pipe().map(|(reader, writer)| (Waiting(reader), Ender(writer)))
     }
 
     /// Waits until that time, or until a line is written, if `notice` is there.
-    pub(super) fn until(&self, time: Ticks, notice: Option<&LineNotice>) -> Woken {
+    pub(crate) fn until(&self, time: Ticks, notice: Option<&LineNotice>) -> Woken {
         let end = pollfd { fd: self.0.as_raw_fd(), events: POLLIN, revents: 0 };
         // One that is negative is left out.
         let line = pollfd { fd: notice.map_or(-1, |notice| notice.0.as_raw_fd()), ..end };

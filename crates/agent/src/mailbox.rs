@@ -13,6 +13,7 @@ use libc::{c_int, c_void, siginfo_t};
 use trace::time::Nanos;
 
 use agent_base::clock::thread_cpu_nanos;
+use agent_base::mutex::Mutex;
 use agent_base::signals::SafeLoads;
 use agent_base::signals::own::{OwnSignal, real_time_signals};
 use hotspot::memory::JavaThread;
@@ -22,18 +23,18 @@ use hotspot::walk::{RawStack, Registers, WalkError, Walker};
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Where a thread was.
-pub(super) struct ThreadPosition {
+pub(crate) struct ThreadPosition {
     /// What it executed.
-    pub(super) pc: usize,
+    pub(crate) pc: usize,
     /// Whether its Java frames were found, which are in the mailbox then.
-    pub(super) walked: Result<(), WalkError>,
+    pub(crate) walked: Result<(), WalkError>,
     /// CPU time that it took to answer.
-    pub(super) took: Nanos,
+    pub(crate) took: Nanos,
 }
 
 /// Why a thread has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoAnswer {
+pub(crate) enum NoAnswer {
     /// It has ended, or another library handles the signal.
     NotSent,
     /// It did not run within the time.
@@ -44,7 +45,7 @@ pub(super) enum NoAnswer {
 
 impl NoAnswer {
     /// Its name in the trace.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             NoAnswer::NotSent => "notSent",
             NoAnswer::Late => "noAnswer",
@@ -70,7 +71,7 @@ const STAGES: u64 = 4;
 
 struct Shared(UnsafeCell<Request>);
 
-// SAFETY: `STAGE` says who may use it: the asking thread while it is free or answered, the handler while it walks.
+// SAFETY: `STAGE` says who may use it: who asks, whose turn it is, while it is free or answered, the handler while it walks.
 unsafe impl Sync for Shared {}
 
 static REQUEST: Shared = Shared(UnsafeCell::new(Request {
@@ -85,8 +86,11 @@ static ANSWERS: AtomicU32 = AtomicU32::new(0);
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 static WALKER: AtomicPtr<Walker> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The one mailbox; the asking thread has it.
-pub(super) struct Mailbox {
+/// One thread asks at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A way to ask; each feature that asks has its own.
+pub(crate) struct Mailbox {
     signal: OwnSignal,
     loads: SafeLoads,
 }
@@ -96,7 +100,7 @@ impl Mailbox {
     ///
     /// # Errors
     /// Why that is not possible: part of a sentence.
-    pub(super) fn open(walker: &'static Walker, loads: SafeLoads) -> Result<Mailbox, String> {
+    pub(crate) fn open(walker: &'static Walker, loads: SafeLoads) -> Result<Mailbox, String> {
         WALKER.store(std::ptr::from_ref(walker).cast_mut(), Ordering::Release);
         // The last ones are the least used.
         let signal = OwnSignal::claim(real_time_signals().rev(), on_signal)?;
@@ -107,12 +111,13 @@ impl Mailbox {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub(super) fn ask<T>(
+    pub(crate) fn ask<T>(
         &mut self,
         tid: libc::pid_t,
         java: JavaThread,
         visit: impl FnOnce(&ThreadPosition, &RawStack) -> T,
     ) -> Result<T, NoAnswer> {
+        let _turn = TURN.lock();
         let stage = STAGE.load(Ordering::Acquire);
         match stage % STAGES {
             // An answer that came too late.
@@ -125,7 +130,7 @@ impl Mailbox {
         // Else the walk fails by name.
         self.loads.check();
         let number = stage / STAGES + 1;
-        // SAFETY: no handler uses it in this stage, and there is one asking thread.
+        // SAFETY: no handler uses it in this stage, and it is this thread's turn.
         unsafe { (*REQUEST.0.get()).thread = java };
         ASKED.store(tid as usize, Ordering::Relaxed);
         let (posted, answers) = (number * STAGES + POSTED, ANSWERS.load(Ordering::Relaxed));

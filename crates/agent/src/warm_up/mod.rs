@@ -1,0 +1,162 @@
+//! The start of a JVM, and how it becomes warm (`warmup=on`): static initialisers, compilations, and the VM's own counters.
+//!
+//! ```text
+//! line           what the VM logs of initialisers and compilations, which cost it a line each
+//! initialisers   those that run for a millisecond or more, and who made them run
+//! compilations   what is compiled, and how long that takes
+//! counters       what the VM itself counts of classes, compilers, collections
+//! watch          the thread that does all this; nothing is done on the program's threads
+//! report         what the writer takes
+//! ```
+
+mod compilations;
+mod counters;
+mod initialisers;
+mod line;
+mod report;
+mod section;
+mod watch;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use jvmti::Jni;
+use trace::time::Nanos;
+
+use crate::mailbox::Mailbox;
+use crate::notice::{Ender, LineNotice, Waiting};
+use crate::vm_log::VmLog;
+use agent_base::clock::Ticks;
+use agent_base::message::message;
+use agent_base::mutex::Mutex;
+use agent_base::native_thread;
+use agent_core::core::Core;
+use agent_core::core::context::inside;
+use agent_core::core::feature::{End, Feature};
+use agent_trace::Section;
+use compilations::Compilers;
+use counters::Counters;
+use hotspot::Hotspot;
+use hotspot::walk::Walker;
+use initialisers::Initialisers;
+use report::{Report, Reports};
+use section::WarmUpSection;
+use watch::{Asker, Watcher};
+
+/// What is logged: an initialiser that begins; a compilation that begins, and code that is discarded.
+const LOGGED: &str = "class+init=info,jit+compilation=debug";
+
+/// The feature.
+pub(crate) struct WarmUp {
+    core: &'static Core,
+    watcher: Mutex<Option<(Ender, JoinHandle<Watcher>)>>,
+    reports: Reports,
+    /// What has walked stacks.
+    walker: Mutex<Option<&'static Walker>>,
+    /// For how many nanoseconds it looked less often than usual.
+    widened: AtomicU64,
+}
+
+impl WarmUp {
+    /// For a recording.
+    pub(crate) fn new(core: &'static Core) -> WarmUp {
+        WarmUp {
+            core,
+            watcher: Mutex::default(),
+            reports: Reports::default(),
+            walker: Mutex::default(),
+            widened: AtomicU64::new(0),
+        }
+    }
+
+    /// What it writes into the trace.
+    pub(crate) fn section(&'static self) -> Box<dyn Section> {
+        Box::new(WarmUpSection(self))
+    }
+
+    /// Hands something to the writer.
+    fn add(&self, report: Report) {
+        if !self.reports.add(report) {
+            self.core.count_lost("initialisers and compilations", 1);
+        }
+    }
+
+    fn note_widened(&self, time: Nanos) {
+        self.widened.fetch_add(time.0, Ordering::Relaxed);
+    }
+
+    /// Who asks threads that run initialisers where they are.
+    ///
+    /// # Errors
+    /// Why nobody is asked: part of a sentence.
+    fn find_asker(&self, jni: Jni) -> Result<(Mailbox, &'static Walker), String> {
+        let jvm = self.core.jvm;
+        let hotspot: &'static Hotspot = self.core.hotspot.ok_or("the JVM's private memory is not read")?;
+        let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java)?;
+        self.core.living.layout().ok_or("cannot map the JVM's threads to OS threads")?;
+        let mailbox = Mailbox::open(walker, loads)?;
+        *self.walker.lock() = Some(walker);
+        Ok((mailbox, walker))
+    }
+
+    /// The watcher, and who ends it.
+    ///
+    /// # Errors
+    /// Why there is none: part of a sentence.
+    fn prepare_watcher(&'static self, jni: Jni) -> Result<(Watcher, Ender), String> {
+        let memory = self.core.hotspot.ok_or("the JVM's private memory is not read");
+        let states = memory.and_then(Hotspot::class_states).map_err(|why| {
+            message(&format!("static initialisers are not recorded: {why}"));
+        });
+        let counters = memory.and_then(Hotspot::perf_counters).map_err(|why| {
+            message(&format!("the JVM's own counters of its start are not recorded: {why}"));
+        });
+        let asker = self.find_asker(jni).map_err(|why| {
+            message(&format!("who makes static initialisers run is not recorded: {why}"));
+            "noWalker"
+        });
+        let (waiting, ender) = Waiting::new().map_err(|error| format!("cannot make a pipe: {error}"))?;
+        let log = VmLog::begin(jni, LOGGED, "timenanos,tid")?;
+        let watcher = Watcher {
+            warm_up: self,
+            notice: LineNotice::of(log.file()).ok(),
+            log,
+            waiting,
+            states: states.ok(),
+            asker: Asker(asker),
+            counters: counters.ok().map(Counters::new),
+            initialisers: Initialisers::default(),
+            compilers: Compilers::default(),
+        };
+        Ok((watcher, ender))
+    }
+}
+
+impl Feature for WarmUp {
+    fn begin(&'static self, _: Jni) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn resume(&'static self, jni: Jni) {
+        let started = match inside(self.core, jni, || self.prepare_watcher(jni)) {
+            Some(Ok((watcher, ender))) => {
+                let thread = native_thread::start("martini-warmup", move || watcher.run());
+                thread.map(|thread| (ender, thread)).map_err(|error| format!("cannot start the watcher thread: {error}"))
+            }
+            Some(Err(why)) => Err(why),
+            None => return,
+        };
+        match started {
+            Ok(watcher) => *self.watcher.lock() = Some(watcher),
+            Err(why) => message(&format!("the start of the JVM is not recorded: {why}")),
+        }
+    }
+
+    fn stop(&'static self, jni: Jni, _: End) {
+        let Some((ender, handle)) = self.watcher.lock().take() else { return };
+        ender.end();
+        let Ok(mut watcher) = handle.join() else { return };
+        inside(self.core, jni, || watcher.log.end(jni));
+        watcher.end(Ticks::now());
+    }
+}
