@@ -24,3 +24,4 @@ mod stats;
 mod support;
 mod tree;
 mod validate;
+mod warmup;

@@ -18,6 +18,7 @@ mod rewriting;
 mod seen;
 mod stalls;
 mod starting;
+mod warm_up;
 
 use std::process::ExitCode;
 
@@ -43,5 +44,6 @@ fn main() -> ExitCode {
         loaders::tests,
         marks::tests,
         stalls::tests,
+        warm_up::tests,
     ])
 }

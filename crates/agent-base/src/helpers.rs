@@ -47,6 +47,8 @@ pub static COUNTS: Helper = helper!("MartiniCounts");
 pub static PARKING: Helper = helper!("MartiniParking");
 /// Its hooks report threads that sleep.
 pub static SLEEP: Helper = helper!("MartiniSleep");
+/// Counts exceptions.
+pub static EXCEPTIONS: Helper = helper!("MartiniExceptions");
 /// Answers for class loaders that are asked for one of these.
 pub static LOADERS: Helper = helper!("MartiniLoaders");
 /// The last hook of the VM's shutdown.
@@ -57,7 +59,8 @@ pub static WALK: Helper = helper!("MartiniWalk");
 pub static REACH: Helper = helper!("MartiniReach");
 
 /// All of them.
-pub(crate) static ALL: [&Helper; 8] = [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &LOADERS, &SHUTDOWN, &WALK, &REACH];
+pub(crate) static ALL: [&Helper; 9] =
+    [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &EXCEPTIONS, &LOADERS, &SHUTDOWN, &WALK, &REACH];
 
 /// Whether a class of that internal name is one of the helpers, which are never rewritten.
 pub fn is_helper(internal_name: &[u8]) -> bool {

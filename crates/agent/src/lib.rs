@@ -33,6 +33,7 @@ pub use heap_events::NATIVES as HEAP_PROXY_NATIVES;
 pub use hotspot::walk::compare_in_self_test;
 pub use locks::{PARKING_NATIVES, SLEEP_NATIVES};
 pub use recording::{stops_on_load, takes_request};
+pub use warm_up::NATIVES as EXCEPTION_NATIVES;
 
 /// All hooks of the VM's shutdown have run.
 pub fn shutdown_hooks_done() {

@@ -11,7 +11,6 @@ use std::os::unix::fs::FileExt;
 
 use jvmti::{Jni, run_diagnostic_command};
 
-
 /// So much is read at a time, and given back.
 const PIECE: usize = 64 << 10;
 /// No line of the VM is longer.
@@ -142,7 +141,8 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file");
         let mut log = log(&file);
         let mut found: Vec<String> = Vec::new();
-        let all: Vec<_> = (0..5000).map(|number| format!("[{number}ns] a line of the usual length, nearly {number}")).collect();
+        let all: Vec<_> =
+            (0..5000).map(|number| format!("[{number}ns] a line of the usual length, nearly {number}")).collect();
         for piece in (all.join("\n") + "\n").as_bytes().chunks(777) {
             file.write_all(piece).expect("written");
             log.read(|line| found.push(line.to_owned())).expect("read");

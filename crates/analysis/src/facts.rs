@@ -229,6 +229,7 @@ fn is_addition(element: &Element<'_>) -> bool {
             | Element::Compilation(_)
             | Element::CodeDiscarded(_)
             | Element::JvmCounter(_)
+            | Element::FailedLookup(_)
             | Element::Mark(_)
             | Element::MonitorUsage(_)
             | Element::ThreadInfo(_)

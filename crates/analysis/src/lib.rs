@@ -20,5 +20,6 @@ mod stacks;
 mod symbols;
 pub mod thread_dumps;
 pub mod timeline;
+pub mod warm_up;
 pub mod weighted;
 mod window;

@@ -11,6 +11,7 @@
 mod agent;
 mod answer;
 mod connection;
+mod cpu_use;
 mod error;
 mod files;
 mod ids;
@@ -23,6 +24,7 @@ mod target;
 
 pub use agent::{AgentAnswer, Request};
 pub use answer::Answer;
+pub use cpu_use::{CpuUse, CpuWatch};
 pub use error::AttachError;
 pub use ids::{Owner, Pid};
 pub use jvm::{Jvm, hotspot, list};

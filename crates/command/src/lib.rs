@@ -17,7 +17,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     agent, attach as attaching, classes, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
-    recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate,
+    recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate, warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -47,6 +47,7 @@ Examples:
   martini locks martini-4711.trcxml             lock waits
   martini threads martini-4711.trcxml           how threads spent their time
   martini safepoints martini-4711.trcxml        who delays safepoints
+  martini warmup martini-4711.trcxml            where the start of the JVM went
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
   martini import app.jfr                        from JDK Flight Recorder
@@ -74,6 +75,7 @@ enum Command {
     Threads(threads::Arguments),
     Locks(locks::Arguments),
     Safepoints(safepoints::Arguments),
+    Warmup(warmup::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Heap(heap_dump::Arguments),
@@ -109,6 +111,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Locks(arguments) => locks::run(&arguments),
         Command::Safepoints(arguments) => safepoints::run(&arguments),
+        Command::Warmup(arguments) => warmup::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),

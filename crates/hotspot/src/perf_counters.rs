@@ -94,7 +94,9 @@ impl PerfCounters {
             return;
         };
         for _ in 0..entries.min(MOST_ENTRIES) {
-            let Some(length) = number(at).filter(|&length| length >= ENTRY_BYTES && at + length <= used) else { return };
+            let Some(length) = number(at).filter(|&length| length >= ENTRY_BYTES && at + length <= used) else {
+                return;
+            };
             let (Some(name), Some(elements), Some(value)) =
                 (number(at + NAME_AT), number(at + ELEMENTS_AT), number(at + VALUE_AT))
             else {

@@ -114,6 +114,7 @@ fn minimal(spec: &ElementSpec, without: Option<&str>) -> String {
         "isArray" => "2",
         "source" => "vm",
         "state" => "RUNNABLE",
+        "tier" => "c2",
         _ => "1",
     };
     let needed = spec.attributes.iter().filter(|a| a.presence != Presence::Optional && Some(a.name) != without);

@@ -144,6 +144,8 @@ pub enum Slot {
     Sampling,
     /// `locks`.
     Locks,
+    /// `warmup`.
+    WarmUp,
     /// `cpu` and `wall`; the last slot, which gives their number.
     Cpu,
 }

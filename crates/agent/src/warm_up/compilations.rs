@@ -114,7 +114,10 @@ mod tests {
         // This thread runs, so nothing has ended.
         compilers.look(Ticks(2_000), |report| panic!("{report:?}"));
         let before = compilers.begins(own, code(2), Ticks(5_000));
-        assert!(matches!(before, Some(Report::Compilation(Code { id: 1, .. }, Ticks(1_000), Nanos(4_000)))), "{before:?}");
+        assert!(
+            matches!(before, Some(Report::Compilation(Code { id: 1, .. }, Ticks(1_000), Nanos(4_000)))),
+            "{before:?}"
+        );
         let mut left = Vec::new();
         compilers.end(Ticks(9_000), |report| left.push(report));
         assert!(matches!(left[..], [Report::Compilation(Code { id: 2, .. }, Ticks(5_000), Nanos(4_000))]), "{left:?}");

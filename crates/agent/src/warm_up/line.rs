@@ -89,7 +89,9 @@ fn compiles(text: &str) -> Option<What<'_>> {
     // Of native code the level stands for what wraps it.
     let code = Code { id, method, tier: tier?, is_osr, bytes };
     Some(match after.split_once("made not entrant").or_else(|| after.split_once("made zombie")) {
-        Some((_, why)) => What::Discards { code, why: Some(why.trim_start_matches(':').trim()).filter(|w| !w.is_empty()) },
+        Some((_, why)) => {
+            What::Discards { code, why: Some(why.trim_start_matches(':').trim()).filter(|w| !w.is_empty()) }
+        }
         None => What::Compiles(code),
     })
 }
@@ -105,7 +107,8 @@ mod tests {
 
     #[test]
     fn lines_of_all_releases_are_read() {
-        let line = Line::parse("[12345678901ns][4711] 319 Initializing 'app/Rules' (0x00000007c0060a18)").expect("read");
+        let line =
+            Line::parse("[12345678901ns][4711] 319 Initializing 'app/Rules' (0x00000007c0060a18)").expect("read");
         assert_eq!((line.time, line.tid), (Ticks(12_345_678_901), 4711));
         assert_eq!(line.what, What::Initialises { class: "app/Rules", klass: 0x7_c006_0a18 });
         let newer = "3 Initializing 'app/Rules' (0x00000007c0060a18) by thread \"main\"";
@@ -120,11 +123,14 @@ mod tests {
         let read = what("   77 %  b  4       app.Rules::match @ 12 (55 bytes)");
         assert_eq!(read, Some(What::Compiles(code(77, "app.Rules::match", CodeTier::C2, true, Some(55)))));
         let read = what("    1       3       java.lang.Object::<init> (1 bytes)");
-        assert_eq!(read, Some(What::Compiles(code(1, "java.lang.Object::<init>", CodeTier::C1Profiled, false, Some(1)))));
+        assert_eq!(read, Some(What::Compiles(code(1, "java.lang.Object::<init>", CodeTier::C1Full, false, Some(1)))));
         let read = what("   42     n 0       java.lang.Object::hashCode (native)   ");
         assert_eq!(read, Some(What::Compiles(code(42, "java.lang.Object::hashCode", CodeTier::Native, false, None))));
         let old = code(9, "a.B::c", CodeTier::C1, false, Some(7));
-        assert_eq!(what("    9       1       a.B::c (7 bytes)   made not entrant"), Some(What::Discards { code: old, why: None }));
+        assert_eq!(
+            what("    9       1       a.B::c (7 bytes)   made not entrant"),
+            Some(What::Discards { code: old, why: None })
+        );
         let read = what("    9       1       a.B::c (7 bytes)   made not entrant: uncommon trap");
         assert_eq!(read, Some(What::Discards { code: old, why: Some("uncommon trap") }));
     }

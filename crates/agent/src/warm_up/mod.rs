@@ -5,18 +5,21 @@
 //! initialisers   those that run for a millisecond or more, and who made them run
 //! compilations   what is compiled, and how long that takes
 //! counters       what the VM itself counts of classes, compilers, collections
-//! watch          the thread that does all this; nothing is done on the program's threads
+//! exceptions     exceptions that are made, and look-ups of classes that failed
+//! watch          the thread that does all this but the exceptions: nothing else is done on the program's threads
 //! report         what the writer takes
 //! ```
 
 mod compilations;
 mod counters;
+mod exceptions;
 mod initialisers;
 mod line;
 mod report;
 mod section;
 mod watch;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
@@ -27,21 +30,25 @@ use crate::mailbox::Mailbox;
 use crate::notice::{Ender, LineNotice, Waiting};
 use crate::vm_log::VmLog;
 use agent_base::clock::Ticks;
+use agent_base::helpers::{EXCEPTIONS, HelperClass};
 use agent_base::message::message;
 use agent_base::mutex::Mutex;
 use agent_base::native_thread;
 use agent_core::core::Core;
-use agent_core::core::context::inside;
+use agent_core::core::context::{Reporter, inside};
 use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
 use compilations::Compilers;
 use counters::Counters;
+use exceptions::{CURRENT, Exceptions, WarmUpThread};
 use hotspot::Hotspot;
 use hotspot::walk::Walker;
 use initialisers::Initialisers;
 use report::{Report, Reports};
 use section::WarmUpSection;
 use watch::{Asker, Watcher};
+
+pub use exceptions::NATIVES;
 
 /// What is logged: an initialiser that begins; a compilation that begins, and code that is discarded.
 const LOGGED: &str = "class+init=info,jit+compilation=debug";
@@ -51,6 +58,9 @@ pub(crate) struct WarmUp {
     core: &'static Core,
     watcher: Mutex<Option<(Ender, JoinHandle<Watcher>)>>,
     reports: Reports,
+    exceptions: Exceptions,
+    /// What wraps the native method of exceptions, if the VM takes it.
+    helper: OnceLock<HelperClass>,
     /// What has walked stacks.
     walker: Mutex<Option<&'static Walker>>,
     /// For how many nanoseconds it looked less often than usual.
@@ -64,6 +74,8 @@ impl WarmUp {
             core,
             watcher: Mutex::default(),
             reports: Reports::default(),
+            exceptions: Exceptions::default(),
+            helper: OnceLock::new(),
             walker: Mutex::default(),
             widened: AtomicU64::new(0),
         }
@@ -71,7 +83,7 @@ impl WarmUp {
 
     /// What it writes into the trace.
     pub(crate) fn section(&'static self) -> Box<dyn Section> {
-        Box::new(WarmUpSection(self))
+        Box::new(WarmUpSection::new(self))
     }
 
     /// Hands something to the writer.
@@ -132,8 +144,36 @@ impl WarmUp {
     }
 }
 
+impl Reporter for WarmUp {
+    type State = WarmUpThread;
+
+    fn current() -> Option<&'static WarmUp> {
+        CURRENT.get()
+    }
+
+    fn core(&self) -> &'static Core {
+        self.core
+    }
+}
+
 impl Feature for WarmUp {
-    fn begin(&'static self, _: Jni) -> Result<(), String> {
+    fn install(&'static self) {
+        CURRENT.set(self);
+    }
+
+    fn prepare(&'static self, jni: Jni) -> Result<(), String> {
+        // Everything else can be recorded without it.
+        match self.core.jvm.helpers.define(jni, &EXCEPTIONS) {
+            Ok(class) => drop(self.helper.set(class)),
+            Err(error) => message(&format!("exceptions are not counted: {error}")),
+        }
+        Ok(())
+    }
+
+    fn begin(&'static self, jni: Jni) -> Result<(), String> {
+        if self.helper.get().is_some_and(|&class| !exceptions::wrap(class, jni)) {
+            message("exceptions are not counted: the VM's own function is not found");
+        }
         Ok(())
     }
 
@@ -141,7 +181,9 @@ impl Feature for WarmUp {
         let started = match inside(self.core, jni, || self.prepare_watcher(jni)) {
             Some(Ok((watcher, ender))) => {
                 let thread = native_thread::start("martini-warmup", move || watcher.run());
-                thread.map(|thread| (ender, thread)).map_err(|error| format!("cannot start the watcher thread: {error}"))
+                thread
+                    .map(|thread| (ender, thread))
+                    .map_err(|error| format!("cannot start the watcher thread: {error}"))
             }
             Some(Err(why)) => Err(why),
             None => return,

@@ -1,23 +1,37 @@
 //! Writes what was seen of the start.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
-use trace::model::{ClassInit, CodeDiscarded, Compilation, Flag, JvmCounter, Record};
+use trace::model::{ClassInit, CodeDiscarded, Compilation, FailedLookup, Flag, JvmCounter, Record};
+use trace::time::Time;
 
 use super::WarmUp;
 use super::report::{Code, Initialiser, Report};
+use agent_base::clock::Ticks;
+use agent_base::ids::ThreadIndex;
 use agent_trace::{Count, Document, Section};
-use std::sync::atomic::Ordering;
 
 /// Writes what was seen of the start.
-pub(super) struct WarmUpSection(pub(super) &'static WarmUp);
+pub(super) struct WarmUpSection {
+    warm_up: &'static WarmUp,
+    /// When failed look-ups were written last.
+    written: Ticks,
+}
+
+/// Failed look-ups are written so often.
+const EACH: u64 = 1_000_000_000;
 
 impl Section for WarmUpSection {
     fn turn(&mut self, document: &mut Document) {
         if document.is_full() {
             return;
         }
-        for report in self.0.reports.take() {
+        if Ticks::now().0.saturating_sub(self.written.0) >= EACH {
+            self.written = Ticks::now();
+            self.failed_lookups(document);
+        }
+        for report in self.warm_up.reports.take() {
             match report {
                 Report::Initialiser(initialiser) => self.initialiser(document, &initialiser),
                 Report::Compilation(code, begun, took) => {
@@ -46,18 +60,46 @@ impl Section for WarmUpSection {
         }
     }
 
+    fn thread_ends(&mut self, document: &mut Document, _: Ticks, _: ThreadIndex) {
+        // Nothing of it comes behind its end.
+        self.turn(document);
+    }
+
+    fn sums(&mut self, document: &mut Document, _: Time) {
+        self.failed_lookups(document);
+    }
+
     fn counts(&mut self, _document: &Document) -> Vec<Count> {
-        vec![("warmup.widened", None, self.0.widened.load(Ordering::Relaxed))]
+        let exceptions = &self.warm_up.exceptions;
+        vec![
+            ("exceptions.made", None, exceptions.made()),
+            ("exceptions.notFound", None, exceptions.failed()),
+            ("warmup.widened", None, self.warm_up.widened.load(Ordering::Relaxed)),
+        ]
     }
 }
 
 impl WarmUpSection {
+    pub(super) fn new(warm_up: &'static WarmUp) -> WarmUpSection {
+        WarmUpSection { warm_up, written: Ticks::now() }
+    }
+
+    /// Writes how many look-ups have failed at each place, where they have become more.
+    fn failed_lookups(&self, document: &mut Document) {
+        let now = Ticks::now();
+        for (stack, count) in self.warm_up.exceptions.changed() {
+            let (stack, time) = (document.stack(stack), document.time(now));
+            document.emit(|out| FailedLookup { count, stack, time }.write(out));
+        }
+    }
+
     fn initialiser(&self, document: &mut Document, initialiser: &Initialiser) {
-        let thread = initialiser.thread.and_then(|thread| {
+        // Of a thread that has ended nothing may come any more.
+        let thread = initialiser.thread.filter(|&thread| !document.has_ended(thread)).and_then(|thread| {
             document.define_thread(thread);
             document.core.jvm.threads.get(thread).map(|record| record.id)
         });
-        let walker = *self.0.walker.lock();
+        let walker = *self.warm_up.walker.lock();
         let frames = initialiser.stack.as_ref().ok().zip(walker);
         let stack = frames.and_then(|(frames, walker)| document.walked_stack(walker, frames));
         let element = ClassInit {

@@ -6,12 +6,12 @@
 use trace::model::CodeTier;
 use trace::time::Nanos;
 
+use super::WarmUp;
 use super::compilations::Compilers;
 use super::counters::Counters;
 use super::initialisers::{Answer, Initialisers, from_initialiser};
 use super::line::{Line, What};
 use super::report::Report;
-use super::WarmUp;
 use crate::mailbox::{Mailbox, NoAnswer};
 use crate::notice::{LineNotice, Waiting, Woken};
 use crate::vm_log::VmLog;

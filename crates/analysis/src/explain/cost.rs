@@ -4,7 +4,7 @@ use super::churn::BYTES_PER_SECOND;
 use super::{Churn, CpuUse, Explanation, Finding, Growth, Rising, part};
 
 /// What costs less of the wall clock of one processor is no finding.
-const LEAST_SHARE: f64 = 0.01;
+pub(super) const LEAST_SHARE: f64 = 0.01;
 
 impl Explanation<'_> {
     /// The share of the time, or of the heap, that the program loses to a finding. Time is that of one thread or processor, so that more
@@ -29,6 +29,7 @@ impl Explanation<'_> {
             Finding::Cpu(CpuUse { time, .. }) => Some(part(time.0, self.length.0)),
             Finding::Contention(contention) => Some(contention.share),
             Finding::Lateness(lateness) => Some(lateness.share),
+            Finding::Initialiser(slow) => Some(slow.share),
         }
     }
 
@@ -38,6 +39,8 @@ impl Explanation<'_> {
         findings.retain(|finding| match finding {
             // Memory is lost for good. What is recorded of each object makes the program slow, so that little can be said of its time.
             Finding::Growth(_) | Finding::Rise(_) | Finding::Churn(Churn { rate: None, .. }) => true,
+            // It happens once, however long the recording is.
+            Finding::Initialiser(_) => true,
             // Without a length there is no share.
             _ => self.length.0 == 0 || self.cost(finding).is_none_or(|cost| cost >= LEAST_SHARE),
         });

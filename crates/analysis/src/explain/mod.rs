@@ -10,6 +10,7 @@ mod cost;
 mod cpu;
 mod dumped;
 mod growth;
+mod initialisers;
 mod safepoints;
 
 use trace::model::Element;
@@ -22,10 +23,12 @@ use crate::locks::{
 };
 use crate::safepoints::{SafepointReport, SafepointStats};
 use crate::thread_dumps::{DumpDeadlock, HeldUpThreads, QueuedThreads};
+use crate::warm_up::{WarmUpReport, WarmUpStats};
 
 pub use collections::{Collected, Collections, Rise};
 pub use cpu::{Busy, CpuUse};
 pub use dumped::Dumped;
+pub use initialisers::SlowInitialiser;
 pub use safepoints::Lateness;
 
 /// What fewer samples say is chance: of ten the error is 60 %.
@@ -45,6 +48,7 @@ pub struct TraceStats<'o> {
     wall: Option<CpuStats>,
     collections: Collections,
     safepoints: SafepointStats,
+    warm_up: WarmUpStats,
 }
 
 impl<'o> TraceStats<'o> {
@@ -57,6 +61,7 @@ impl<'o> TraceStats<'o> {
             wall: None,
             collections: Collections::default(),
             safepoints: SafepointStats::new(),
+            warm_up: WarmUpStats::new(),
         }
     }
 
@@ -87,6 +92,7 @@ impl<'o> TraceStats<'o> {
         self.wall.iter_mut().for_each(|wall| wall.element(element));
         self.collections.element(element);
         self.safepoints.element(element);
+        self.warm_up.element(element);
     }
 
     /// Ends a document: all ids lose their meaning.
@@ -99,6 +105,7 @@ impl<'o> TraceStats<'o> {
         self.wall.iter_mut().for_each(CpuStats::end_document);
         self.collections.end_document();
         self.safepoints.end_document();
+        self.warm_up.end_document();
     }
 
     /// The statistics of the documents that ended.
@@ -110,6 +117,7 @@ impl<'o> TraceStats<'o> {
             wall: self.wall.map(CpuStats::finish),
             collections: self.collections,
             safepoints: self.safepoints.finish(),
+            warm_up: self.warm_up.finish(),
         }
     }
 }
@@ -134,6 +142,8 @@ pub struct TraceReport {
     pub collections: Collections,
     /// How long threads took to stop for the VM.
     pub safepoints: SafepointReport,
+    /// Where the start of the JVM went.
+    pub warm_up: WarmUpReport,
 }
 
 /// What stands out in a trace, and what was looked at.
@@ -155,6 +165,8 @@ pub struct Explanation<'a> {
     pub contended: Option<Nanos>,
     /// How long all safepoints took to reach; `None` if the trace has none.
     pub to_safepoint: Option<Nanos>,
+    /// Something of the JVM's start is in the trace.
+    pub has_start: bool,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
     /// Threads that were looked at by the clock, whether they ran or not.
@@ -202,6 +214,8 @@ pub enum Finding<'a> {
     Contention(Contention<'a>),
     /// Threads are late for safepoints.
     Lateness(Lateness<'a>),
+    /// A static initialiser takes long.
+    Initialiser(SlowInitialiser<'a>),
 }
 
 /// Threads that waited for a lock when the trace ended.
@@ -353,6 +367,7 @@ pub fn explain<'a>(
         collections: (collections.count() > 0).then(|| (collections.count(), collections.pauses())),
         contended: contention::most(locks),
         to_safepoint: None,
+        has_start: false,
         wall_samples: facts.wall_samples,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,

@@ -19,7 +19,7 @@ use crate::input::whole::{self, Whole};
 use crate::render::explain::{self as render, Source};
 use crate::render::human::{bytes, counted, printable, shell_word};
 use crate::render::page::{Page, PageArguments, Width};
-use crate::render::{conservation, coverage, head, lock_summary, notes, run_summary, safepoints};
+use crate::render::{conservation, coverage, head, lock_summary, notes, run_summary, safepoints, warm_up};
 
 /// Report the main findings: growth, churn, expensive locks
 ///
@@ -108,6 +108,7 @@ impl<'a> Explained<'a> {
         let (names, cpu_names) = (report.site_names(&naming), whole.cpu.report.site_names(&naming));
         let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
         explanation.add_safepoints(&whole.safepoints, &own);
+        explanation.add_warm_up(&whole.warm_up, &own);
         let has_cpu = explanation.on_processors.is_some();
         let dump = last_dump(path, &report.facts().dumps);
         let source = Source {
@@ -173,6 +174,7 @@ impl<'a> Explained<'a> {
             (facts.wall_samples > 0 || notes::recorded::wall(facts) == Some(true), "stats --wall"),
             (self.explanation.has_waits || notes::recorded::locks(facts) == Some(true), "locks"),
             (has_safepoints, "safepoints"),
+            (self.explanation.has_start || notes::recorded::warm_up(facts) == Some(true), "warmup"),
         ];
         let shown: Vec<&str> =
             shown.into_iter().filter(|(is_there, _)| *is_there).map(|(_, command)| command).collect();
@@ -189,6 +191,11 @@ impl<'a> Explained<'a> {
         !self.has_others() && self.explanation.wall_samples > 0
     }
 
+    /// Whether it has something of the JVM's start, and nothing else to sum up.
+    fn has_start_alone(&self) -> bool {
+        !self.has_others() && self.explanation.has_start
+    }
+
     fn has_others(&self) -> bool {
         self.has_allocations || self.has_cpu || self.explanation.has_waits
     }
@@ -203,6 +210,9 @@ impl<'a> Explained<'a> {
                 counted(self.explanation.wall_samples, "wall clock sample", "wall clock samples")
             }
             false if self.has_safepoints_alone() => safepoints::sums(&self.whole.safepoints),
+            false if self.has_start_alone() => {
+                warm_up::sentences(&self.whole.warm_up).into_iter().next().unwrap_or_default()
+            }
             false => lock_summary::sums(&self.whole.locks.report),
         }
     }
@@ -212,7 +222,9 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&self.whole.allocations),
             false if self.has_cpu => notes::of_samples(&self.whole.cpu),
-            false if self.has_safepoints_alone() || self.has_wall_alone() => notes::of_any(&self.whole.allocations),
+            false if self.has_safepoints_alone() || self.has_wall_alone() || self.has_start_alone() => {
+                notes::of_any(&self.whole.allocations)
+            }
             false => notes::of_locks(&self.whole.locks),
         }
     }

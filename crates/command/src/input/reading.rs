@@ -11,6 +11,7 @@ use analysis::explain::{TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
 use analysis::marks::{MarkReport, MarkStats};
 use analysis::safepoints::{SafepointReport, SafepointStats};
+use analysis::warm_up::{WarmUpReport, WarmUpStats};
 use anyhow::{anyhow, bail};
 use trace::file;
 use trace::locklog::{LockLogReader, LogError, LogItem, is_lock_log};
@@ -74,6 +75,7 @@ impl_stats!(LockStats<'_>, LockReport, LockReport::facts);
 impl_stats!(TraceStats<'_>, TraceReport, |report| report.locks.facts());
 impl_stats!(CpuStats, CpuReport, CpuReport::facts);
 impl_stats!(SafepointStats, SafepointReport, SafepointReport::facts);
+impl_stats!(WarmUpStats, WarmUpReport, WarmUpReport::facts);
 impl_stats!(MarkStats, MarkReport, MarkReport::facts);
 
 /// A trace that was read.
@@ -146,6 +148,11 @@ pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Re
 /// Reads what a trace says about safepoints, as [`allocations_in`] does.
 pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>> {
     trace(path, SafepointStats::new())
+}
+
+/// Reads what a trace says about the start of its JVM, as [`allocations_in`] does.
+pub(crate) fn warm_up(path: &Path) -> anyhow::Result<Reading<WarmUpReport>> {
+    trace(path, WarmUpStats::new())
 }
 
 /// Reads which methods a trace marks, as [`allocations_in`] does.

@@ -10,6 +10,7 @@ use analysis::cpu::CpuReport;
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, Observer};
 use analysis::safepoints::SafepointReport;
+use analysis::warm_up::WarmUpReport;
 use trace::reader::TraceReader;
 
 use super::reading::{Reading, named, read_trace};
@@ -28,6 +29,7 @@ pub(crate) struct Whole {
     pub(crate) collections: Collections,
     /// How long threads took to stop for the VM.
     pub(crate) safepoints: SafepointReport,
+    pub(crate) warm_up: WarmUpReport,
 }
 
 /// Reads all that a trace says, as [`super::reading::allocations_in`] does.
@@ -42,9 +44,9 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
 
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
     let (report, reading) = trace(path, stats)?.taken_apart();
-    let TraceReport { allocations, locks, cpu, wall, collections, safepoints } = report;
+    let TraceReport { allocations, locks, cpu, wall, collections, safepoints, warm_up } = report;
     let (allocations, locks, cpu) = (reading.with(allocations), reading.with(locks), reading.with(cpu));
-    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints })
+    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints, warm_up })
 }
 
 /// A smaller trace takes no second.

@@ -30,9 +30,9 @@ pub(crate) struct AgentOptions {
 const AT_ONCE: [&str; 3] = ["sampled", "cpu", "locks"];
 
 /// What `-h` shows; `--help` shows all.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 15] = [
     "heap", "stack", "live", "sampled", "file", "limit", "include", "exclude", "locks", "juc", "cpu", "wall", "ttsp",
-    "dump",
+    "warmup", "dump",
 ];
 
 /// Threads of a running JVM are dumped too, whatever else is recorded.

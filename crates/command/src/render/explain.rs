@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::allocations::Location;
 use analysis::explain::{
     Busy, Churn, Contention, Dumped, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising,
+    SlowInitialiser,
 };
 use analysis::locks::{CalledLock, Deadlock, Longest, Place, Stuck, ThreadName};
 use owo_colors::OwoColorize;
@@ -156,6 +157,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
     if let Some(sync) = explanation.to_safepoint {
         looked_at.push(format!("{} to reach safepoints", duration(sync)));
     }
+    if explanation.has_start {
+        looked_at.push("no static initialiser took long".to_owned());
+    }
     if looked_at.is_empty() {
         return "nothing stands out: the trace has no allocations, waits or samples".to_owned();
     }
@@ -215,6 +219,11 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             });
             let share = human::share(*share);
             ("late:", format!("threads waited {} ({share} of the time) to reach safepoints{most}", duration(*sync)))
+        }
+        Finding::Initialiser(SlowInitialiser { row, .. }) => {
+            let by = row.caused_by.map_or(String::new(), |at| format!(", caused by {at}"));
+            let ran = if row.runs_on { "has run" } else { "ran" };
+            ("start:", format!("the static initialiser of {} {ran} for {}{by}", row.class, duration(row.total)))
         }
     }
 }
@@ -278,6 +287,12 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
             "{} took 1 ms or more to reach, the longest {}",
             counted(*stops, "safepoint", "safepoints"),
             duration(*longest)
+        )],
+        Finding::Initialiser(SlowInitialiser { row, .. }) => vec![format!(
+            "{} of it without other initialisers; {}it began {} after the recording did",
+            duration(row.own),
+            row.thread.map_or(String::new(), |thread| format!("on thread {thread}; ")),
+            duration(row.begun)
         )],
     }
 }
@@ -436,6 +451,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             words(&[view, &["--in", &method]].concat())
         }
         Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
+        Finding::Initialiser(_) => words(&["warmup", &trace, "--stacks"]),
         Finding::Cpu(found) => match found.what {
             Busy::Line(at) => {
                 let method = fitted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
@@ -569,6 +585,15 @@ fn fields(finding: &Finding<'_>) -> Value {
             "safepoints": lateness.stops,
             "longest_sync_nanos": lateness.longest.0,
             "worst": lateness.worst.as_ref().map(|worst| safepoints::late_json(worst)),
+        }),
+        Finding::Initialiser(slow) => json!({
+            "kind": "start",
+            "class": slow.row.class,
+            "nanos": slow.row.total.0,
+            "own_nanos": slow.row.own.0,
+            "share": slow.share,
+            "thread": slow.row.thread,
+            "caused_by": slow.row.caused_by.as_ref().map(location),
         }),
     }
 }

@@ -22,3 +22,4 @@ pub(crate) mod thread_dump;
 pub(crate) mod threads;
 pub(crate) mod tree;
 pub(crate) mod view;
+pub(crate) mod warm_up;

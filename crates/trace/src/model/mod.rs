@@ -16,8 +16,8 @@ use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Irregularities, Presence, Record};
 pub use values::{
-    ArrayCode, CodeTier, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType, ThreadIds, ThreadKind,
-    ThreadState, Tier, WaitEnd, Wildcard,
+    ArrayCode, CodeTier, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType, ThreadIds,
+    ThreadKind, ThreadState, Tier, WaitEnd, Wildcard,
 };
 
 pub(crate) use table::{Attributes, RecordError};
@@ -669,6 +669,18 @@ elements! {
         /// Why; absent if the JVM does not say (before JDK 25).
         Optional reason: Text<'a> = "reason",
         /// When; up to some seconds before what is written in front of it.
+        Expected time: Time = "time",
+    }
+
+    /// Look-ups of classes that failed at one place until `time` (`ClassNotFoundException`); an extension of Martini's.
+    ///
+    /// Cumulative: the last one for the same stack counts.
+    FailedLookup = "failedLookup" {
+        /// How many.
+        Required count: u64 = "count",
+        /// Where the exception was made; absent if that is not known.
+        Optional stack: StackId = "stackIdRef",
+        /// Until when.
         Expected time: Time = "time",
     }
 

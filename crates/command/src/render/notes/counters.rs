@@ -23,7 +23,7 @@ const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
 const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 16] = [
+const NOT_SHOWN: [&str; 18] = [
     "classes.rewritten",
     "counters",
     "counters.bytes",
@@ -34,6 +34,8 @@ const NOT_SHOWN: [&str; 16] = [
     "cpu.notSeen",
     "cpu.process",
     "cpu.sampled",
+    "exceptions.made",
+    "exceptions.notFound",
     "owners.asked",
     "owners.compared",
     "sampled.count",
@@ -43,7 +45,7 @@ const NOT_SHOWN: [&str; 16] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 40] = [
+const NOTES: [(&str, Unit, &str); 41] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -149,6 +151,11 @@ const NOTES: [(&str, Unit, &str); 40] = [
         "ttsp.widened",
         Unit::Nanos,
         "for {n} late threads were looked for less often than each millisecond{detail}, to spend at most 1 % of one CPU on it",
+    ),
+    (
+        "warmup.widened",
+        Unit::Nanos,
+        "for {n} initialisers and compilers were looked at each 10 ms and not each millisecond, to spend at most 1 % of one CPU on it",
     ),
     ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
     ("imported.leftOut", Unit::Of("event", "events"), "{n} of the imported recording have no equivalent in a trace"),

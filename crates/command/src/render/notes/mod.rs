@@ -6,6 +6,7 @@ mod locks;
 pub(crate) mod recorded;
 mod safepoints;
 mod samples;
+mod warm_up;
 
 use std::io::{self, Write};
 
@@ -20,6 +21,7 @@ pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summ
 pub(crate) use locks::of_locks;
 pub(crate) use safepoints::of_safepoints;
 pub(crate) use samples::{of_samples, samples_summary};
+pub(crate) use warm_up::of_warm_up;
 
 /// Writes notes, each from the beginning of a line.
 pub(crate) fn write(notes: &[String], out: &mut Page<'_>) -> io::Result<()> {

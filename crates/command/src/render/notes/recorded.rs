@@ -78,6 +78,11 @@ pub(crate) fn safepoints(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.samples.ttsp)
 }
 
+/// Whether the start was recorded.
+pub(crate) fn warm_up(facts: &Facts) -> Option<bool> {
+    was_on(facts, |options| options.warm_up)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,37 @@
+//! Static initialisers that keep a thread busy for long.
+
+use trace::filter::Pattern;
+use trace::time::Nanos;
+
+use super::cost::LEAST_SHARE;
+use super::{Explanation, Finding, MOST, part};
+use crate::warm_up::{InitialiserRow, WarmUpReport};
+
+/// Nobody notices less.
+const LEAST: Nanos = Nanos(100_000_000);
+/// So long a wait is noticed, however long the recording is.
+const LONG: Nanos = Nanos(500_000_000);
+
+/// A static initialiser that took long.
+#[derive(Clone, Debug)]
+pub struct SlowInitialiser<'a> {
+    /// Which.
+    pub row: InitialiserRow<'a>,
+    /// What it took itself, of the time of the trace.
+    pub share: f64,
+}
+
+impl<'a> Explanation<'a> {
+    /// Adds what stands out of the start; `own` are patterns for code that is the reader's own.
+    pub fn add_warm_up(&mut self, report: &'a WarmUpReport, own: &[Pattern]) {
+        let length = self.length;
+        let slow = report.initialisers(own.to_vec()).into_iter().filter_map(|row| {
+            let share = part(row.own.0, length.0);
+            let is_slow = row.own >= LONG || (row.own >= LEAST && share >= LEAST_SHARE);
+            is_slow.then_some(Finding::Initialiser(SlowInitialiser { row, share }))
+        });
+        self.findings.extend(slow.take(MOST));
+        self.by_cost();
+        self.has_start = !report.is_empty();
+    }
+}

@@ -1,0 +1,147 @@
+//! What a JVM's own threads use of the processors, seen from outside: the system's clocks of its threads.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::Duration;
+
+use crate::error::AttachError;
+use crate::process::Process;
+
+/// Who a thread is, as far as that matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    C1,
+    /// C2, or another optimising compiler.
+    C2,
+    /// Collectors, and what else keeps the JVM's house.
+    Vm,
+    /// Threads of the program.
+    Program,
+}
+
+/// How the names of the JVM's own threads begin, as the system has them; what matches none is the program's.
+const NAMES: [(&str, Kind); 12] = [
+    ("C1 CompilerThre", Kind::C1),
+    ("C2 CompilerThre", Kind::C2),
+    ("JVMCI", Kind::C2),
+    ("GC Thread", Kind::Vm),
+    ("G1 ", Kind::Vm),
+    ("ZWorker", Kind::Vm),
+    ("ZDriver", Kind::Vm),
+    ("Shenandoah", Kind::Vm),
+    ("VM ", Kind::Vm),
+    ("Sweeper", Kind::Vm),
+    ("Signal Dispatch", Kind::Vm),
+    ("martini", Kind::Vm),
+];
+
+/// CPU time that was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuUse {
+    /// By threads of C1.
+    pub c1: Duration,
+    /// By threads of C2, or of another optimising compiler.
+    pub c2: Duration,
+    /// By threads that are not known to be the JVM's own.
+    pub program: Duration,
+}
+
+impl CpuUse {
+    /// What was used since an earlier look.
+    pub fn since(&self, earlier: &CpuUse) -> CpuUse {
+        CpuUse {
+            c1: self.c1.saturating_sub(earlier.c1),
+            c2: self.c2.saturating_sub(earlier.c2),
+            program: self.program.saturating_sub(earlier.program),
+        }
+    }
+}
+
+/// Watches a JVM. A thread that ends takes at most what it used since the last look with it.
+#[derive(Debug)]
+pub struct CpuWatch<'p> {
+    process: &'p Process,
+    threads: HashMap<u32, (Kind, Duration)>,
+    sum: CpuUse,
+}
+
+impl<'p> CpuWatch<'p> {
+    /// Begins to watch.
+    pub fn new(process: &'p Process) -> CpuWatch<'p> {
+        CpuWatch { process, threads: HashMap::new(), sum: CpuUse::default() }
+    }
+
+    /// What was used in all, that before the first look included.
+    ///
+    /// # Errors
+    /// The JVM has ended, or may not be looked at.
+    pub fn look(&mut self) -> Result<CpuUse, AttachError> {
+        let tasks = fs::read_dir(self.process.folder().join("task"));
+        let tasks = tasks.map_err(|error| self.process.io("cannot read its threads", error))?;
+        let mut threads = HashMap::with_capacity(self.threads.len());
+        for task in tasks.flatten() {
+            let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let Some(now) = fs::read(task.path().join("schedstat")).ok().and_then(|text| on_processor(&text)) else {
+                continue;
+            };
+            let before: Option<(Kind, Duration)> = self.threads.get(&tid).copied();
+            let kind =
+                before.map_or_else(|| kind(&fs::read(task.path().join("comm")).unwrap_or_default()), |(kind, _)| kind);
+            let more = now.saturating_sub(before.map_or(Duration::ZERO, |(_, time)| time));
+            match kind {
+                Kind::C1 => self.sum.c1 += more,
+                Kind::C2 => self.sum.c2 += more,
+                Kind::Program => self.sum.program += more,
+                Kind::Vm => {}
+            }
+            threads.insert(tid, (kind, now));
+        }
+        self.threads = threads;
+        Ok(self.sum)
+    }
+
+    /// Whether threads of C2 were seen: `-Xint`, `-client` and the like have none.
+    pub fn has_c2(&self) -> bool {
+        self.threads.values().any(|(kind, _)| *kind == Kind::C2)
+    }
+}
+
+fn kind(name: &[u8]) -> Kind {
+    let begins = |(begin, _): &&(&str, Kind)| name.starts_with(begin.as_bytes());
+    NAMES.iter().find(begins).map_or(Kind::Program, |(_, kind)| *kind)
+}
+
+/// The first number of `schedstat`: nanoseconds on a processor.
+fn on_processor(text: &[u8]) -> Option<Duration> {
+    let first = text.split(|&byte| byte == b' ').next()?;
+    std::str::from_utf8(first).ok()?.trim().parse().ok().map(Duration::from_nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Pid;
+
+    #[test]
+    fn names_of_threads_say_what_they_are() {
+        assert_eq!(kind(b"C2 CompilerThre\n"), Kind::C2);
+        assert_eq!(kind(b"C1 CompilerThre\n"), Kind::C1);
+        assert_eq!(kind(b"G1 Main Marker\n"), Kind::Vm);
+        assert_eq!(kind(b"http-nio-8080-e\n"), Kind::Program);
+        assert_eq!(on_processor(b"12345 678 9\n"), Some(Duration::from_nanos(12345)));
+        assert_eq!(on_processor(b""), None);
+    }
+
+    #[test]
+    fn what_this_process_uses_is_the_programs() {
+        let process = Process::find(Pid(std::process::id())).expect("this process");
+        let mut watch = CpuWatch::new(&process);
+        let before = watch.look().expect("its threads");
+        // Until the system's clock shows it.
+        let mut now = before;
+        while now.since(&before).program < Duration::from_millis(5) {
+            now = watch.look().expect("its threads");
+        }
+        assert_eq!((now.c1, now.c2, watch.has_c2()), (Duration::ZERO, Duration::ZERO, false));
+    }
+}

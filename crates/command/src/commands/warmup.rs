@@ -1,0 +1,144 @@
+//! `martini warmup`: where the start of a JVM went, and how it became warm.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::warm_up::WarmUpReport;
+use serde_json::{Value, json};
+use trace::filter::Pattern;
+
+use crate::attach::recording;
+use crate::commands::per_file::each;
+use crate::commands::readiness::{self, Readiness};
+use crate::commands::selection::{row_limit, whole_number};
+use crate::input::reading::{self, Reading};
+use crate::render::page::{Page, PageArguments};
+use crate::render::{head, notes, warm_up as render};
+
+/// Show where the start of a JVM went, or whether a running JVM is warm
+///
+/// With a process id: whether it is warm, which it is once C2 has had nothing to do for a while although the program runs. Needs no agent; with
+/// --wait for a startup probe: 0 if it is warm, 3 if not within --budget, 4 if it never will be. Of a trace:
+///
+/// Classes, static initialisers, compilations and collections on one time axis. Times are the JVM's own counters, since its start. Record with
+/// warmup=on (martini run --warmup); with --cpu, the share of interpreted code is shown too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Columns over time:
+  classes      classes loaded
+  load         class loaders of the program, and defining classes
+  link, verify each without the others
+  init         static initialisers, without loading, linking and verifying
+  compile      on threads of the JVM's own
+  collect      garbage collection
+  interp.      share of the program's CPU time that was interpreted
+
+Columns of initialisers:
+  own          without other initialisers that it caused
+  total        with them
+
+Examples:
+  martini run --warmup --cpu java -jar app.jar
+  martini warmup martini-4711.trcxml
+  martini warmup 4711 --wait --budget 90s
+  martini warmup app.trcxml --stacks --own com.acme.*
+  martini warmup app.trcxml --json | jq '.traces[0].initialisers[0]'")]
+pub(crate) struct Arguments {
+    /// Traces to read, each for itself; - is standard input; or the process id of a JVM
+    #[arg(required = true, value_name = "TRACE|PID")]
+    traces: Vec<PathBuf>,
+    #[command(flatten)]
+    readiness: Readiness,
+    /// Show the call stack that caused each initialiser
+    #[arg(long)]
+    stacks: bool,
+    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
+    /// frameworks]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Rows per table, 0 for all [default: 10, with --json: 0]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON with exact numbers
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rows of a text table by default.
+const DEFAULT_TOP: usize = 10;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    if let Some(pid) = arguments.traces.iter().find_map(|trace| recording::pid(trace)) {
+        return readiness::run(pid, &arguments.readiness, arguments.json);
+    }
+    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+        let reading = reading::warm_up(path)?;
+        if arguments.json {
+            return Ok(to_json(arguments, path, &reading));
+        }
+        print(arguments, path, &reading, out)?;
+        Ok(Value::Null)
+    })
+}
+
+/// The first rows, and how many are left out.
+fn cut<T>(mut rows: Vec<T>, top: usize) -> (Vec<T>, usize) {
+    let left = rows.split_off(rows.len().min(top)).len();
+    (rows, left)
+}
+
+fn print(
+    arguments: &Arguments,
+    path: &Path,
+    reading: &Reading<WarmUpReport>,
+    out: &mut Page<'_>,
+) -> anyhow::Result<()> {
+    let (report, top) = (&reading.report, row_limit(arguments.top, DEFAULT_TOP));
+    head::write(path, reading, out)?;
+    if !report.is_empty() {
+        for sentence in render::sentences(report) {
+            out.write_sentence(0, &sentence)?;
+        }
+        writeln!(out)?;
+        render::intervals(report).table(&report.intervals()).write(out)?;
+        let (initialisers, left) = cut(report.initialisers(arguments.own.clone()), top);
+        if !initialisers.is_empty() {
+            render::initialisers(arguments.stacks).table(&initialisers).write_top(left, out)?;
+        }
+        let (lookups, left) = cut(report.failed_lookups(arguments.own.clone()), top);
+        if !lookups.is_empty() {
+            render::lookups(arguments.stacks).table(&lookups).write_top(left, out)?;
+        }
+        let (methods, left) = cut(report.methods(), top);
+        if !methods.is_empty() {
+            render::methods().table(&methods).write_top(left, out)?;
+        }
+        let (again, left) = cut(report.compiled_again(), top);
+        if !again.is_empty() {
+            render::compiled_again().table(&again).write_top(left, out)?;
+        }
+    }
+    let notes = notes::of_warm_up(reading);
+    notes::write(&notes, out)?;
+    if !notes.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<WarmUpReport>) -> Value {
+    let (report, top) = (&reading.report, row_limit(arguments.top, 0));
+    let mut fields = render::json(report);
+    fields.insert("path".to_owned(), json!(path.display().to_string()));
+    fields.insert("complete".to_owned(), json!(notes::is_complete(reading)));
+    fields.insert("intervals".to_owned(), render::intervals(report).array(&report.intervals()));
+    let initialisers = cut(report.initialisers(arguments.own.clone()), top).0;
+    fields.insert("initialisers".to_owned(), render::initialisers(false).array(&initialisers));
+    let lookups = cut(report.failed_lookups(arguments.own.clone()), top).0;
+    fields.insert("failed_lookups".to_owned(), render::lookups(false).array(&lookups));
+    fields.insert("methods".to_owned(), render::methods().array(&cut(report.methods(), top).0));
+    fields.insert("notes".to_owned(), json!(notes::of_warm_up(reading)));
+    fields.into()
+}
