@@ -62,6 +62,7 @@ const ENTRIES: &[Entry] = &[
     entry("cpu", "Martini cpu=10ms", Agent::MartiniToDisk("cpu=10ms")),
     entry("sampled", "Martini sampled=512k", Agent::MartiniToDisk("sampled=512k")),
     entry("locks", "Martini locks=on", Agent::MartiniToDisk("locks=on")),
+    entry("warmup", "Martini warmup=on", Agent::MartiniToDisk("warmup=on")),
     entry("counts", "Martini heap=counts", Agent::MartiniToDisk("heap=counts")),
     entry(
         "async",

@@ -20,6 +20,7 @@ const ROUNDS: usize = 25;
 const VARIANTS: &[Variant] = &[
     Variant::new("no agent", Agent::None),
     Variant::new("martini: heap=counts", Agent::MartiniToDisk("heap=counts")),
+    Variant::new("martini: warmup=on", Agent::MartiniToDisk("warmup=on")),
     Variant::new("martini: heap=vm", Agent::MartiniToDisk("heap=vm")),
     Variant::new("martini: all filtered out", Agent::MartiniToNull("heap=events,exclude=*")),
     Variant::new("martini: events to nowhere", Agent::MartiniToNull("heap=events")),

@@ -14,6 +14,7 @@ mod names;
 mod options;
 mod other_users;
 mod outputs;
+mod readiness;
 mod rewriting;
 mod seen;
 mod stalls;
@@ -45,5 +46,6 @@ fn main() -> ExitCode {
         marks::tests,
         stalls::tests,
         warm_up::tests,
+        readiness::tests,
     ])
 }

@@ -16,6 +16,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(compilations_are_those_of_the_jvms_log);
     suite.each_jdk(who_causes_an_initialiser_is_named);
     suite.each_jdk(counters_are_those_of_the_jvm);
+    suite.each_jdk(look_ups_that_fail_are_counted);
 }
 
 /// What a trace says of the start.
@@ -115,6 +116,16 @@ fn who_causes_an_initialiser_is_named(jdk: &Jdk) {
     assert!(rules.thread.is_none_or(|thread| thread == "main"), "{rules:#?}");
     let frames: Vec<&str> = rules.stack.iter().map(|at| at.method).collect();
     assert_eq!(frames, ["-clinit-", "validate", "handle", "main"]);
+}
+
+fn look_ups_that_fail_are_counted(jdk: &Jdk) {
+    let ran = program(jdk).run_and_read::<Read>();
+    let (out, report) = (ran.out(), ran.trace.stats.finish());
+    let rows = report.failed_lookups(Vec::new());
+    let of_program = rows.iter().find(|row| row.caused_by.is_some_and(|at| at.method == "probe"));
+    let Some(row) = of_program else { panic!("{rows:#?}") };
+    assert_eq!(row.count, said(&out, "absent"), "{rows:#?}");
+    assert!(row.loader.starts_with("jdk.internal.loader."), "{row:#?}");
 }
 
 fn counters_are_those_of_the_jvm(jdk: &Jdk) {

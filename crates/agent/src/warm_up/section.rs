@@ -29,7 +29,8 @@ impl Section for WarmUpSection {
         }
         if Ticks::now().0.saturating_sub(self.written.0) >= EACH {
             self.written = Ticks::now();
-            self.failed_lookups(document);
+            let now = document.time(Ticks::now());
+            self.failed_lookups(document, now);
         }
         for report in self.warm_up.reports.take() {
             match report {
@@ -65,8 +66,8 @@ impl Section for WarmUpSection {
         self.turn(document);
     }
 
-    fn sums(&mut self, document: &mut Document, _: Time) {
-        self.failed_lookups(document);
+    fn sums(&mut self, document: &mut Document, time: Time) {
+        self.failed_lookups(document, time);
     }
 
     fn counts(&mut self, _document: &Document) -> Vec<Count> {
@@ -85,10 +86,9 @@ impl WarmUpSection {
     }
 
     /// Writes how many look-ups have failed at each place, where they have become more.
-    fn failed_lookups(&self, document: &mut Document) {
-        let now = Ticks::now();
+    fn failed_lookups(&self, document: &mut Document, time: Time) {
         for (stack, count) in self.warm_up.exceptions.changed() {
-            let (stack, time) = (document.stack(stack), document.time(now));
+            let stack = document.stack(stack);
             document.emit(|out| FailedLookup { count, stack, time }.write(out));
         }
     }

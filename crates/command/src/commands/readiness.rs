@@ -35,7 +35,7 @@ const IDLE: f64 = 0.01;
 /// A program that uses less does nothing that could become warm.
 const NOTHING: f64 = 0.01;
 /// A compiler whose use has not fallen below this part of what it was in the window before does not settle.
-const FALLS: f64 = 0.8;
+const FALLS: f64 = 0.5;
 
 /// What a JVM is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Seen {
             State::Warm => format!("warm: in the last {window} C2 used {c2} of a processor, and the program {program}"),
             State::Compiling => format!("not warm: in the last {window} C2 used {c2} of a processor"),
             State::Idle => format!(
-                "not known: in the last {window} the program used only {program} of a processor, so nothing was compiled; put load on it"
+                "idle: in the last {window} the program used only {program} of a processor, so that nothing was compiled; put load on it"
             ),
             State::Never => format!(
                 "not warm, and will not be: C2 used {c2} of a processor in the last {window}, no less than before; \
