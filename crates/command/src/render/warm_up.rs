@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use trace::model::CodeTier;
 use trace::time::Nanos;
 
+use crate::render::class_archive;
 use crate::render::human::{count, counted, duration, percent, printable};
 use crate::render::table::Below;
 use crate::render::view::Cell::{self, Count, Name, Text};
@@ -57,6 +58,7 @@ pub(crate) fn sentences(report: &WarmUpReport) -> Vec<String> {
         let reasons: Vec<_> = discarded.iter().map(|(why, number)| format!("{} {why}", count(*number))).collect();
         all.push(format!("compiled code discarded: {}", reasons.join(", ")));
     }
+    all.extend(class_archive::advice(report).map(|advice| format!("archive: {advice}")));
     all
 }
 
@@ -195,6 +197,7 @@ pub(crate) fn json(report: &WarmUpReport) -> Map<String, Value> {
         "counters": report.counters().map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, Value>>(),
         "tiers": tiers.collect::<Vec<_>>(),
         "discarded_for": reasons.iter().map(|(why, number)| json!({ "reason": why, "count": number })).collect::<Vec<_>>(),
+        "archive": class_archive::json(report),
         "last_c2_nanos": report.last_of_c2().map(|Nanos(end)| end),
         "code": {
             "samples": code.samples,
