@@ -20,12 +20,23 @@ pub(super) struct Header {
 }
 
 /// Writes the header of a trace that begins now; `emit` takes one element at a time.
-pub(super) fn write(options: &Options, jvm: Env, time: Time, mut emit: impl FnMut(&dyn Fn(&mut Vec<u8>))) -> Header {
+///
+/// `java` is the feature release of the JVM.
+pub(super) fn write(
+    options: &Options,
+    jvm: Env,
+    java: u32,
+    time: Time,
+    mut emit: impl FnMut(&dyn Fn(&mut Vec<u8>)),
+) -> Header {
     let node_id = boot_id();
     let process_id = uuid();
     let agent_id = uuid();
     let command = fs::read("/proc/self/cmdline").ok().map(|words| CommandLine::of_process(&words).to_string());
-    let version = jvm.get_system_property(c"java.vm.version").ok();
+    // Before VMStart the JVM does not say more than the release.
+    let version =
+        jvm.get_system_property(c"java.vm.version").map(|version| String::from_utf8_lossy(&version).into_owned());
+    let version = version.unwrap_or_else(|_| java.to_string());
     emit(&|out| {
         Node {
             node_id: Cow::Borrowed(&node_id),
@@ -43,7 +54,7 @@ pub(super) fn write(options: &Options, jvm: Env, time: Time, mut emit: impl FnMu
             node_id: Cow::Borrowed(&node_id),
             time,
             name: command.as_deref().map(Cow::Borrowed),
-            java_version: version.as_deref().map(String::from_utf8_lossy),
+            java_version: Some(Cow::Borrowed(&version)),
         }
         .write(out)
     });

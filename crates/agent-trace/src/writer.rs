@@ -60,8 +60,9 @@ impl Writer {
     pub fn begin(core: &'static Core, output: Output, sections: Vec<Box<dyn Section>>) -> Writer {
         let mut document = Document::new(core, Text::new(output, core.options.limit_bytes));
         document.emit(|out| out.extend_from_slice(DOCUMENT_START));
-        let header =
-            header::write(&core.options, core.jvm.env, core.clock.time(core.start), |write| document.emit(write));
+        let header = header::write(&core.options, core.jvm.env, core.jvm.java, core.clock.time(core.start), |write| {
+            document.emit(write)
+        });
         document.text.drain();
         Writer {
             core,

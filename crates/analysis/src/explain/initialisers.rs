@@ -1,4 +1,4 @@
-//! Static initialisers that keep a thread busy for long.
+//! What stands out of the start: static initialisers that keep a thread busy for long, and look-ups of classes that fail again and again.
 
 use trace::filter::Pattern;
 use trace::time::Nanos;
@@ -11,6 +11,9 @@ use crate::warm_up::{InitialiserRow, WarmUpReport};
 const LEAST: Nanos = Nanos(100_000_000);
 /// So long a wait is noticed, however long the recording is.
 const LONG: Nanos = Nanos(500_000_000);
+
+/// A failed look-up costs some 10 us and more, so that these cost a hundredth of a second at least.
+const MANY_LOOKUPS: u64 = 1000;
 
 /// A static initialiser that took long.
 #[derive(Clone, Debug)]
@@ -31,6 +34,14 @@ impl<'a> Explanation<'a> {
             is_slow.then_some(Finding::Initialiser(SlowInitialiser { row, share }))
         });
         self.findings.extend(slow.take(MOST));
+        let mut lines = Vec::new();
+        let failed = report.failed_lookups(own.to_vec()).into_iter().filter(|row| {
+            // Loaders ask each other, so that a look-up may fail in several.
+            let is_new = !lines.contains(&row.caused_by);
+            lines.push(row.caused_by);
+            is_new && row.count >= MANY_LOOKUPS
+        });
+        self.findings.extend(failed.take(MOST).map(Finding::FailedLookups));
         self.by_cost();
         self.has_start = !report.is_empty();
     }

@@ -23,7 +23,7 @@ use crate::locks::{
 };
 use crate::safepoints::{SafepointReport, SafepointStats};
 use crate::thread_dumps::{DumpDeadlock, HeldUpThreads, QueuedThreads};
-use crate::warm_up::{WarmUpReport, WarmUpStats};
+use crate::warm_up::{LookupRow, WarmUpReport, WarmUpStats};
 
 pub use collections::{Collected, Collections, Rise};
 pub use cpu::{Busy, CpuUse};
@@ -216,6 +216,8 @@ pub enum Finding<'a> {
     Lateness(Lateness<'a>),
     /// A static initialiser takes long.
     Initialiser(SlowInitialiser<'a>),
+    /// Look-ups of classes fail again and again.
+    FailedLookups(LookupRow<'a>),
 }
 
 /// Threads that waited for a lock when the trace ended.

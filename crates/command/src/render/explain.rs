@@ -220,6 +220,10 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             let share = human::share(*share);
             ("late:", format!("threads waited {} ({share} of the time) to reach safepoints{most}", duration(*sync)))
         }
+        Finding::FailedLookups(row) => {
+            let by = row.caused_by.map_or(String::new(), |at| format!(", caused by {at}"));
+            ("start:", format!("{} look-ups of classes failed{by}", count(row.count)))
+        }
         Finding::Initialiser(SlowInitialiser { row, .. }) => {
             let by = row.caused_by.map_or(String::new(), |at| format!(", caused by {at}"));
             let ran = if row.runs_on { "has run" } else { "ran" };
@@ -287,6 +291,10 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
             "{} took 1 ms or more to reach, the longest {}",
             counted(*stops, "safepoint", "safepoints"),
             duration(*longest)
+        )],
+        Finding::FailedLookups(row) => vec![format!(
+            "each made a ClassNotFoundException in {}; ask once and remember the answer, or ask the right class loader",
+            row.loader
         )],
         Finding::Initialiser(SlowInitialiser { row, .. }) => vec![format!(
             "{} of it without other initialisers; {}it began {} after the recording did",
@@ -451,7 +459,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             words(&[view, &["--in", &method]].concat())
         }
         Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
-        Finding::Initialiser(_) => words(&["warmup", &trace, "--stacks"]),
+        Finding::Initialiser(_) | Finding::FailedLookups(_) => words(&["warmup", &trace, "--stacks"]),
         Finding::Cpu(found) => match found.what {
             Busy::Line(at) => {
                 let method = fitted(&format!("{}.{}", at.class, names::jvm_method_name(at.method)), room);
@@ -585,6 +593,12 @@ fn fields(finding: &Finding<'_>) -> Value {
             "safepoints": lateness.stops,
             "longest_sync_nanos": lateness.longest.0,
             "worst": lateness.worst.as_ref().map(|worst| safepoints::late_json(worst)),
+        }),
+        Finding::FailedLookups(row) => json!({
+            "kind": "lookups",
+            "failed": row.count,
+            "loader": row.loader,
+            "caused_by": row.caused_by.as_ref().map(location),
         }),
         Finding::Initialiser(slow) => json!({
             "kind": "start",

@@ -87,7 +87,7 @@ pub(crate) fn intervals<'a>(report: &WarmUpReport) -> View<'a, Interval> {
         .both("collect", "collect_nanos", of(Cause::Collect))
         .both(None, "stopped_nanos", of(Cause::Stop))
         .text(has_code.then_some("interp."), interpreted)
-        .text("time", |row| Text(during(row)))
+        .text("until", |row| Text(during(row)))
         .json(|row| {
             let code = &row.code;
             json!({ "from_nanos": row.from.map(|from| from.0), "to_nanos": row.until.0, "code": {
@@ -109,7 +109,7 @@ fn some(time: Nanos) -> Cell {
 fn during(row: &Interval) -> String {
     match row.from {
         None => "before".to_owned(),
-        Some(_) => format!("to {}", duration(row.until)),
+        Some(_) => duration(row.until),
     }
 }
 
