@@ -148,6 +148,12 @@ const NOTES: [(&str, Unit, &str); 41] = [
         "some locks may lack the name of their field: the heap was too large to search in a second",
     ),
     (
+        "parks.lookInterval",
+        Unit::Nanos,
+        "waits for locks of java.util.concurrent are estimates: parked threads were looked at each {n}, or more often; queues, \
+         semaphores and the like were not looked for (--juc records all)",
+    ),
+    (
         "ttsp.widened",
         Unit::Nanos,
         "for {n} late threads were looked for less often than each millisecond{detail}, to spend at most 1 % of one CPU on it",
