@@ -145,10 +145,13 @@ fn the_holder_of_a_leak_is_named(jdk: &'static Jdk) {
     program.program.finish().success();
 }
 
-/// The first finding is that lock, by what it costs: who waits, who owns it, and where both are. Nothing but locks is found.
+/// The first finding is that lock, by what it costs: who waits, who owns it, and where both are. Nobody is stuck, and nothing grows.
 fn lock_is_named(jdk: &Jdk, findings: &[Value], class: &str, owner: &str, [waiter, holder]: [&str; 2]) {
     let lock = &findings[0];
-    assert!(findings.iter().all(|finding| finding["kind"] == "lock"), "{findings:#?}");
+    assert_eq!(lock["kind"], "lock", "{findings:#?}");
+    for kind in ["deadlock", "stuck", "growth", "churn"] {
+        assert!(of_kind(findings, kind).is_empty(), "{findings:#?}");
+    }
     assert!(lock["class"].as_str().is_some_and(|found| found.starts_with(class)), "{findings:#?}");
     assert_eq!(lock["owner"]["thread"]["name"], owner, "{lock:#}");
     assert_eq!(
