@@ -45,7 +45,7 @@ const NOT_SHOWN: [&str; 18] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 41] = [
+const NOTES: [(&str, Unit, &str); 42] = [
     (
         "limit.reached",
         Unit::Bytes,
