@@ -6,7 +6,7 @@ use bci_tests::process::{Running, wait_until};
 use bci_tests::suite::Suite;
 use serde_json::Value;
 
-use crate::{Busy, about_file, send_signal};
+use crate::{Busy, about_file, assert_valid, send_signal};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_deadlock_before_attaching);
@@ -15,9 +15,15 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_leak_in_a_registry_of_listeners);
     suite.each_jdk(a_leak_in_a_thread_local);
     suite.each_jdk(the_holder_of_a_leak_is_named);
+    suite.each_jdk(a_lock_beside_an_idle_pool);
+    suite.each_jdk(a_read_write_lock_beside_a_busier_monitor);
+    suite.each_jdk(a_thread_that_is_late_for_safepoints);
     suite.each_jdk(a_program_without_a_problem);
     suite.jdks(21..).each(virtual_threads_are_in_a_dump_without_a_recording);
 }
+
+/// The first release where `attach` records locks of `java.util.concurrent`; before, it looks at parked threads.
+const FIRST_RECORDED: u32 = 23;
 
 fn planted(jdk: &Jdk, problem: &str) -> Busy {
     Busy::start(&mut java::program(jdk, &["-Xmx128m"], "planted.Main", &[problem]))
@@ -78,6 +84,8 @@ fn a_pool_behind_one_owner(jdk: &'static Jdk) {
         assert_eq!(stuck[0]["waiters"].as_array().map(Vec::len), Some(9), "{stuck:#?}");
         assert_eq!(stuck[0]["at"]["method"], "borrow");
     }
+    // Nothing says the same once more.
+    assert!(of_kind(&findings, "lock").is_empty(), "{findings:#?}");
     let text = about_file("explain", &program.trace(program.pid(), 1), &[]).success().out;
     assert!(text.contains("stuck: 9 threads wait for worker-1, since before the recording"), "{text}");
     program.end();
@@ -135,6 +143,65 @@ fn the_holder_of_a_leak_is_named(jdk: &'static Jdk) {
         assert!(held.contains(part), "{part}: {attached}");
     }
     program.program.finish().success();
+}
+
+/// The first finding is that lock, by what it costs: who waits, who owns it, and where both are. Nobody is stuck, and nothing grows.
+fn lock_is_named(jdk: &Jdk, findings: &[Value], class: &str, owner: &str, [waiter, holder]: [&str; 2]) {
+    let lock = &findings[0];
+    assert_eq!(lock["kind"], "lock", "{findings:#?}");
+    for kind in ["deadlock", "stuck", "growth", "churn"] {
+        assert!(of_kind(findings, kind).is_empty(), "{findings:#?}");
+    }
+    assert!(lock["class"].as_str().is_some_and(|found| found.starts_with(class)), "{findings:#?}");
+    assert_eq!(lock["owner"]["thread"]["name"], owner, "{lock:#}");
+    assert_eq!(
+        (&lock["waiters"][0]["at"]["method"], &lock["owners"][0]["at"]["method"]),
+        (&waiter.into(), &holder.into())
+    );
+    // More than one thread waits on average.
+    assert!(lock["share"].as_f64().is_some_and(|share| share > 1.0), "{lock:#}");
+    let is_estimate = !lock["error_nanos"].is_null();
+    assert_eq!(is_estimate, jdk.feature < FIRST_RECORDED, "{lock:#}");
+    assert_eq!(lock["looks"].as_u64().is_some_and(|looks| looks >= 10), is_estimate, "{lock:#}");
+}
+
+fn a_lock_beside_an_idle_pool(jdk: &'static Jdk) {
+    let program = planted(jdk, "lock");
+    let findings = explained(&program);
+    assert_eq!(of_kind(&findings, "lock").len(), 1, "{findings:#?}");
+    let class = "java.util.concurrent.locks.ReentrantLock";
+    lock_is_named(jdk, &findings, class, "order-*", ["reserve", "reserve"]);
+    let trace = program.trace(program.pid(), 1);
+    assert_valid(&trace);
+    let locks = about_file("locks", &trace, &[]).success().out;
+    let is_estimate = locks.contains("waits for locks of java.util.concurrent are estimates: ");
+    assert_eq!(is_estimate, jdk.feature < FIRST_RECORDED, "{locks}");
+    program.end();
+}
+
+fn a_read_write_lock_beside_a_busier_monitor(jdk: &'static Jdk) {
+    let program = planted(jdk, "readwrite");
+    let findings = explained(&program);
+    let class = "java.util.concurrent.locks.ReentrantReadWriteLock";
+    lock_is_named(jdk, &findings, class, "refresh", ["read", "refresh"]);
+    let text = about_file("explain", &program.trace(program.pid(), 1), &[]).success().out;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("ReentrantReadWriteLock$ReadLock.lock ("), "{text}");
+    program.end();
+}
+
+fn a_thread_that_is_late_for_safepoints(jdk: &'static Jdk) {
+    let flags =
+        ["-Xmx128m", "-XX:-UseCountedLoopSafepoints", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"];
+    let program = Busy::start(&mut java::program(jdk, &flags, "planted.Main", &["late"]));
+    program.martini("attach", &["--ttsp", "--duration", "2s"]).success();
+    let trace = program.trace(program.pid(), 1);
+    let findings = findings(&about_file("explain", &trace, &["--json"]).success().out);
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!((&findings[0]["kind"], &findings[0]["worst"]["at"]["method"]), (&"late".into(), &"simulate".into()));
+    let safepoints = about_file("safepoints", &trace, &[]).success().out;
+    assert!(safepoints.contains("planted.Late.simulate(Late.java:"), "{safepoints}");
+    program.end();
 }
 
 fn a_program_without_a_problem(jdk: &'static Jdk) {

@@ -48,6 +48,15 @@ public final class Main {
             case "healthy":
                 healthy();
                 break;
+            case "lock":
+                Contended.lock();
+                break;
+            case "readwrite":
+                Contended.readWrite();
+                break;
+            case "late":
+                Late.begin();
+                break;
             default:
                 throw new IllegalArgumentException(args[0]);
         }
@@ -89,7 +98,7 @@ public final class Main {
         return count;
     }
 
-    private static Thread start(String name, Runnable body) {
+    static Thread start(String name, Runnable body) {
         Thread thread = new Thread(body, name);
         thread.setDaemon(true);
         thread.start();
@@ -161,7 +170,7 @@ public final class Main {
                 LISTENERS.add(new Listener(new byte[200]));
                 churn(2_000);
             }
-            pause();
+            pause(2);
         }
     }
 
@@ -177,7 +186,7 @@ public final class Main {
                 for (int request = 0; request < 50; request++) {
                     pool.execute(Main::serve);
                 }
-                pause();
+                pause(2);
             }
         });
     }
@@ -191,9 +200,9 @@ public final class Main {
         garbage = new byte[bytes];
     }
 
-    private static void pause() {
+    static void pause(int millis) {
         try {
-            Thread.sleep(2);
+            Thread.sleep(millis);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -216,7 +225,7 @@ public final class Main {
     }
 
     /** A pool without work, and a thread that does a little now and then. */
-    private static void healthy() {
+    static void healthy() {
         ExecutorService pool = Executors.newFixedThreadPool(4, task -> {
             Thread thread = new Thread(task, "idle");
             thread.setDaemon(true);

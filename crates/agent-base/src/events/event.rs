@@ -25,6 +25,8 @@ pub enum WaitKind {
     Monitor,
     /// `LockSupport.park`.
     Park,
+    /// A park that was seen by looks at intervals.
+    SeenPark,
 }
 
 /// An event, without its time.
@@ -107,7 +109,7 @@ impl Event {
     pub fn pack(self, time: Ticks) -> Record {
         let thread = |kind, thread: ThreadIndex| [time.0, u64::from(thread.0), 0, kind << 32];
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        let of = |kind, wait_kind: WaitKind| kind << 32 | u64::from(wait_kind == WaitKind::Park);
+        let of = |kind, wait_kind: WaitKind| kind << 32 | wait_kind as u64;
         match self {
             Event::Alloc { object, class, size, stack } => {
                 let (kind, number) = match size {
@@ -171,7 +173,11 @@ impl Event {
         };
         let (object, high, low) = (ObjectId(id), (class >> 32) as u32, class as u32);
         let (waiting, stack) = (ThreadIndex(high), StackIndex(low));
-        let wait_kind = if kind as u32 == 0 { WaitKind::Monitor } else { WaitKind::Park };
+        let wait_kind = match kind as u32 {
+            0 => WaitKind::Monitor,
+            1 => WaitKind::Park,
+            _ => WaitKind::SeenPark,
+        };
         match kind >> 32 {
             INSTANCE => alloc(AllocationSize::Instance),
             ARRAY => alloc(AllocationSize::Array(class as u32)),
@@ -224,7 +230,7 @@ mod tests {
         let thread = any::<u32>().prop_map(ThreadIndex);
         let object = any::<u64>().prop_map(ObjectId);
         let stack = any::<u32>().prop_map(StackIndex);
-        let wait_kind = prop_oneof![Just(WaitKind::Monitor), Just(WaitKind::Park)];
+        let wait_kind = prop::sample::select(vec![WaitKind::Monitor, WaitKind::Park, WaitKind::SeenPark]);
         let blocks = (object.clone(), thread.clone(), stack.clone(), wait_kind).boxed();
         prop_oneof![
             alloc,

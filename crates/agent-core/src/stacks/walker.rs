@@ -245,12 +245,8 @@ impl StackWalker {
     /// # Safety
     /// `thread` is a live reference to a thread.
     pub unsafe fn walk_other(&mut self, thread: jobject, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
-        self.raw.resize(self.depth + PARKING_FRAMES, jvmtiFrameInfo::default());
         // SAFETY: by the caller's promise.
-        let frames = unsafe { tables.env.get_stack_trace(thread, 0, &mut self.raw) }?;
-        self.key.clear();
-        self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
-        if let Some(known) = self.seen_before(tables) {
+        if let Some(known) = unsafe { self.read_other(thread, PARKING_FRAMES, tables) }? {
             return Ok(known);
         }
         let mut locations = Vec::with_capacity(self.key.len());
@@ -267,11 +263,54 @@ impl StackWalker {
                 break;
             }
         }
-        let index = if locations.is_empty() { StackIndex::default() } else { tables.stacks.intern(&locations) };
-        if tables.are_settled(&locations) {
+        Ok(self.intern(&locations, tables))
+    }
+
+    /// The stack of another thread that is parked, as that thread would see it itself; that thread stops for it. A walker does either this
+    /// or `walk_other`.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub unsafe fn walk_parked(&mut self, thread: jobject, tables: &Tables<'_>) -> jvmti::Result<StackIndex> {
+        // SAFETY: by the caller's promise.
+        if let Some(known) = unsafe { self.read_other(thread, FramesToSkip::Park.extra(), tables) }? {
+            return Ok(known);
+        }
+        let locations = self.resolve(FramesToSkip::Park, tables)?;
+        Ok(self.intern(&locations, tables))
+    }
+
+    /// Reads the frames of another thread, so many more than are wanted, into `self.key`. Its stack, if it was seen before.
+    ///
+    /// # Errors
+    /// A JVMTI call fails.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    unsafe fn read_other(
+        &mut self,
+        thread: jobject,
+        extra: usize,
+        tables: &Tables<'_>,
+    ) -> jvmti::Result<Option<StackIndex>> {
+        self.raw.resize(self.depth + extra, jvmtiFrameInfo::default());
+        // SAFETY: by the caller's promise.
+        let frames = unsafe { tables.env.get_stack_trace(thread, 0, &mut self.raw) }?;
+        self.key.clear();
+        self.key.extend(frames.iter().map(|f| (f.method as usize, f.location)));
+        Ok(self.seen_before(tables))
+    }
+
+    /// The stack of these frames, which is that of `self.key`.
+    fn intern(&mut self, locations: &[CodeLocation], tables: &Tables<'_>) -> StackIndex {
+        let index = if locations.is_empty() { StackIndex::default() } else { tables.stacks.intern(locations) };
+        if tables.are_settled(locations) {
             self.remember(index);
         }
-        Ok(index)
+        index
     }
 
     /// The stack of `self.key`, if it was seen before and its methods are the same.
@@ -307,7 +346,8 @@ impl StackWalker {
         let mut frames = Vec::with_capacity(self.depth.min(self.key.len()));
         let mut part = skip.first_part();
         for &(method, location) in &self.key {
-            // SAFETY: the id comes from a frame that is on the stack right now, so its class is alive.
+            // SAFETY: the id comes from a frame; if that is another thread's, and its class has been unloaded meanwhile, the VM returns
+            // an error.
             let index = unsafe { tables.method(method) }?;
             let Some(record) = tables.methods.get(index) else { continue };
             let class = tables.classes.get(record.class).map_or("", |class| &class.name);

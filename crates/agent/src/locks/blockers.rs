@@ -154,6 +154,27 @@ impl Blockers {
         }
     }
 
+    /// The lock for which a thread is parked, as a new local reference, and what it is; `None` for anything else.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(super) unsafe fn lock_of(&self, core: &Core, jni: Jni, thread: jobject) -> Option<(jobject, BlockerKind)> {
+        // SAFETY: by the caller's promise; the reference is deleted if it is not returned.
+        unsafe {
+            let blocker = jni.get_object_field(thread, self.blocker);
+            if blocker.is_null() {
+                return None;
+            }
+            let may_be_lock = jni.is_instance_of(blocker, self.ownable) || jni.is_instance_of(blocker, self.stamped);
+            let kind = if may_be_lock { self.kind_of(core, jni, blocker) } else { BlockerKind::Other };
+            if kind == BlockerKind::Other {
+                jni.delete_local_ref(blocker);
+                return None;
+            }
+            Some((blocker, kind))
+        }
+    }
+
     /// With what a thread that is about to park, with `given` or null, is parked: a live reference of the caller's or a new local one.
     ///
     /// # Safety

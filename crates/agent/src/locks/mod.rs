@@ -1,6 +1,7 @@
 //! Threads that wait for each other (`locks=on`): for which lock, how long, and who owns it.
 //!
 //! ```text
+//! looks                                   looks at parked threads, where their parks are not recorded
 //! monitors, parking, sleeping, snapshot   events of JVMTI and calls of hooks
 //! recorder                                what they all use
 //! owners, wait_objects, blockers          who owns a lock; which object it is; what is a lock
@@ -12,6 +13,7 @@
 mod answers;
 mod blockers;
 mod hooks;
+mod looks;
 mod monitors;
 mod names;
 mod owner;
@@ -36,6 +38,7 @@ use jvmti::sys::{
 
 use agent_base::helpers::{PARKING, SLEEP};
 use agent_base::ids::ThreadIndex;
+use agent_base::message::message;
 use agent_core::core::context::{LocalThread, Reporter, ThreadContext};
 use agent_core::core::feature::{End, Feature, Rewriter};
 use agent_trace::{Output, Section};
@@ -115,6 +118,9 @@ impl Feature for Locks {
 
     fn resume(&'static self, jni: Jni) {
         self.parking.get().inspect(|class| class.set_boolean(jni, c"on", true));
+        if let Some(Err(why)) = self.looks.as_ref().map(|looks| looks.start(self, jni)) {
+            message(&format!("nobody looks which locks of java.util.concurrent are contended: {why}"));
+        }
     }
 
     unsafe fn thread_start(&'static self, jni: Jni, local: &mut LocalThread, thread: jobject) {
@@ -132,6 +138,7 @@ impl Feature for Locks {
     }
 
     fn stop(&'static self, jni: Jni, end: End) {
+        self.looks.as_ref().inspect(|looks| looks.stop());
         for (class, what) in [(&self.parking, "park"), (&self.sleeping, "sleep")] {
             let lost = class.get().map_or(0, |class| class.lost(jni));
             self.core().count_lost(&format!("{what} without stack or memory"), lost);

@@ -1,8 +1,6 @@
 //! Waits in `java.util.concurrent` (`juc=on`). All of them call `LockSupport.park*`; these methods are rewritten to call
 //! MartiniParking, a Java class like HeapProxy, when they begin and end.
 
-use std::ptr::null_mut;
-
 use jvmti::jni_sys::{jboolean, jlong, jobject};
 use jvmti::{Jni, JniError};
 use trace::ids::ObjectId;
@@ -93,31 +91,50 @@ unsafe fn begin_lock_park(
     park: LockPark,
 ) {
     let LockPark { now, object, lock, kind } = park;
+    // SAFETY: by the caller's promise.
+    unsafe { report_owner(locks, blockers, jni, context, state, (lock, kind), now) };
+    let stack = state.own_stack(locks.core(), jni, FramesToSkip::Park);
+    context.push(Event::Enter { object, thread: context.current, stack, kind: WaitKind::Park }, now);
+}
+
+/// Reports who owns a lock of that kind, for which a thread is parked or about to park.
+///
+/// # Safety
+/// A live reference to such a lock.
+pub(super) unsafe fn report_owner(
+    locks: &Locks,
+    blockers: &Blockers,
+    jni: Jni,
+    context: &mut ThreadContext,
+    state: &mut LockThread,
+    (lock, kind): (jobject, BlockerKind),
+    now: Ticks,
+) {
+    if kind != BlockerKind::OwnableLock {
+        return;
+    }
     // SAFETY: by the caller's promise; local references, deleted when they are done with.
     unsafe {
-        let owner = if kind == BlockerKind::OwnableLock { blockers.owner(jni, lock) } else { null_mut() };
-        if !owner.is_null() {
-            let index = locks.core().jvm.threads.resolve(jni, owner, now);
-            let stack = locks.owners.stack(
-                jni,
-                state,
-                now,
-                || jni.new_local_ref(owner),
-                || {
-                    let then = blockers.owner(jni, lock);
-                    let same = jni.is_same_object(owner, then);
-                    jni.delete_local_ref(then);
-                    same
-                },
-            );
-            context.push(Event::Owner { thread: index, stack }, now);
-            jni.delete_local_ref(owner);
-        } else if kind == BlockerKind::OwnableLock {
+        let owner = blockers.owner(jni, lock);
+        if owner.is_null() {
             // Readers hold it, or it has just been released.
-            locks.owners.count_unknown();
+            return locks.owners.count_unknown();
         }
-        let stack = state.own_stack(locks.core(), jni, FramesToSkip::Park);
-        context.push(Event::Enter { object, thread: context.current, stack, kind: WaitKind::Park }, now);
+        let index = locks.core().jvm.threads.resolve(jni, owner, now);
+        let stack = locks.owners.stack(
+            jni,
+            state,
+            now,
+            || jni.new_local_ref(owner),
+            || {
+                let then = blockers.owner(jni, lock);
+                let same = jni.is_same_object(owner, then);
+                jni.delete_local_ref(then);
+                same
+            },
+        );
+        context.push(Event::Owner { thread: index, stack }, now);
+        jni.delete_local_ref(owner);
     }
 }
 

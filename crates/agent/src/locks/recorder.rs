@@ -9,6 +9,7 @@ use jvmti::{Jni, JniError};
 use super::answers::{Answers, LockSnapshot};
 use super::blockers::Blockers;
 use super::hooks::WaitHooks;
+use super::looks::Looks;
 use super::owners::OwnerFinder;
 use super::state::LockThread;
 use super::wait_objects::WaitObjects;
@@ -32,6 +33,8 @@ pub(crate) struct Locks {
     pub(super) parking: OnceLock<HelperClass>,
     pub(super) sleeping: OnceLock<HelperClass>,
     blockers: OnceLock<&'static Blockers>,
+    /// Where waits of `java.util.concurrent` are not recorded in an attached recording.
+    pub(super) looks: Option<Looks>,
     /// How often a thread waited until another had initialised a class.
     initializations: AtomicU64,
 }
@@ -51,6 +54,7 @@ impl Locks {
             sleeping: OnceLock::new(),
             blockers: OnceLock::new(),
             initializations: AtomicU64::new(0),
+            looks: (core.is_late && !options.juc).then(|| Looks::new(core.start)),
             options,
         }
     }
@@ -92,7 +96,8 @@ impl Locks {
     /// What is not recorded as an event: key and number.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let initializations = self.initializations.load(Ordering::Relaxed);
-        self.owners.counts().into_iter().chain([("monitors.classInit", initializations)])
+        let looked = self.looks.as_ref().map(|looks| ("parks.lookInterval", looks.longest().0));
+        self.owners.counts().into_iter().chain([("monitors.classInit", initializations)]).chain(looked)
     }
 
     /// What a data request found.

@@ -132,6 +132,16 @@ impl LockThread {
             StackIndex::default()
         })
     }
+
+    /// The stack of another thread, which is parked, if stacks are wanted. For the thread that looks at others, which does not wait itself.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to a thread.
+    pub(super) unsafe fn parked_stack(&mut self, core: &Core, jni: Jni, thread: jobject) -> StackIndex {
+        let Some(walker) = &mut self.walker else { return StackIndex::default() };
+        // SAFETY: by the caller's promise. The VM returns an error if the thread has just ended.
+        unsafe { walker.walk_parked(thread, &core.tables(jni)) }.unwrap_or_default()
+    }
 }
 
 impl ThreadState for LockThread {

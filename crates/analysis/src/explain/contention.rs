@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trace::time::Nanos;
 
+use super::dumped::Named;
 use super::{Blocked, Contention, LineWaits, MOST, Waited, part};
-use crate::locks::{
-    CalledLock, Durations, LockBy, LockReport, LockRow, LockSubject, LocksOf, Place, TimeTotals, WaitPlaces,
-};
+use crate::locks::{CalledLock, LockBy, LockReport, LockRow, LockSubject, LocksOf, Place, TimeTotals, WaitPlaces};
 use crate::own_code::OwnCode;
 
 /// A thread that waits for less than this part of the time hardly loses any.
@@ -22,23 +21,32 @@ const LONG: Nanos = Nanos(1_000_000_000);
 /// How long threads waited for the lock that cost most.
 pub(super) fn most(report: &LockReport) -> Option<Nanos> {
     let rows = report.rows(LockBy::Monitor, false);
-    rows.iter().map(|row| row.contended.total()).max().filter(|most| most.0 > 0)
+    let rows = rows.iter().filter(|row| !row.says_too_little());
+    rows.map(|row| row.contended.total()).max().filter(|most| most.0 > 0)
 }
 
-/// Threads that have waited for locks for long when the trace ends, and not for each other; of many those that blocked first.
-pub(super) fn blocked(report: &LockReport) -> Option<Blocked<'_>> {
+/// Threads that have waited for locks for long when the trace ends, not for each other, and are in no finding yet; of many those that blocked first.
+pub(super) fn blocked<'a>(report: &'a LockReport, named: &Named<'_>) -> Option<Blocked<'a>> {
     let mut stuck = report.stuck().0;
-    stuck.retain(|stuck| stuck.length >= LONG);
+    stuck.retain(|stuck| stuck.length >= LONG && !named.has_thread(stuck.thread.name));
     let threads = stuck.len() as u64;
     let longest = stuck.into_iter().max_by_key(|stuck| stuck.length)?;
     Some(Blocked { threads, longest })
 }
 
-/// The locks that cost most, if they cost much in so much time; and the classes of locks of which no single one does, but all together.
-pub(super) fn locks<'a>(report: &'a LockReport, length: Nanos, own: &mut OwnCode) -> Vec<Contention<'a>> {
-    let costs_much = |contended: &Durations| {
+/// The locks that cost most, if they cost much in so much time; and the classes of locks of which no single one does, but all together. Those of which a finding says more are left out.
+pub(super) fn locks<'a>(
+    report: &'a LockReport,
+    named: &Named<'_>,
+    length: Nanos,
+    own: &mut OwnCode,
+) -> Vec<Contention<'a>> {
+    let costs_much = |row: &LockRow<'_>| {
+        let contended = &row.contended;
         let is_repeated = contended.count() >= LEAST_WAITS || contended.max() >= LONG;
-        is_repeated && contended.total() >= LEAST_TOTAL && part(contended.total().0, length.0) >= LEAST_SHARE
+        let error = row.estimate.map_or(0, |estimate| estimate.error.0);
+        let total = Nanos(contended.total().0.saturating_sub(error));
+        is_repeated && !row.says_too_little() && total >= LEAST_TOTAL && part(total.0, length.0) >= LEAST_SHARE
     };
     let mut found = Vec::new();
     let mut locks_of: BTreeMap<Option<&str>, u64> = BTreeMap::new();
@@ -46,14 +54,17 @@ pub(super) fn locks<'a>(report: &'a LockReport, length: Nanos, own: &mut OwnCode
     for row in report.rows(LockBy::Monitor, false).into_iter().filter(|row| row.contended.count() > 0) {
         let LockSubject::Monitor { name, class, object } = row.subject else { continue };
         *locks_of.entry(class).or_default() += 1;
-        if let Some((object, serial)) = object.filter(|_| costs_much(&row.contended)) {
+        if let Some((object, serial)) = object.filter(|_| costs_much(&row)) {
             has_single.insert(class);
+            if named.has_waits_of(&row, object) {
+                continue;
+            }
             found.push((LocksOf::Single(serial), class, Some(CalledLock { name, class, object }), 1, row));
         }
     }
     for row in report.rows(LockBy::Class, false) {
         let LockSubject::Class(class) = row.subject else { continue };
-        if costs_much(&row.contended) && !has_single.contains(&class) {
+        if costs_much(&row) && !has_single.contains(&class) {
             let locks = locks_of.get(&class).copied().unwrap_or(0);
             found.push((LocksOf::Class(class), class, None, locks, row));
         }
@@ -69,6 +80,7 @@ pub(super) fn locks<'a>(report: &'a LockReport, length: Nanos, own: &mut OwnCode
             single,
             locks,
             waited,
+            estimate: row.estimate,
             share: part(waited.total.0, length.0),
             waiters: waiters.into_iter().map(place).collect(),
             owners: holders.into_iter().map(place).collect(),

@@ -1,10 +1,12 @@
 //! Threads that wait since before the recording, as dumps at its beginning and its end show.
 
+use rustc_hash::FxHashSet;
+use trace::ids::ObjectId;
 use trace::time::Nanos;
 
 use super::{Finding, MOST};
 use crate::allocations::Naming;
-use crate::locks::{Deadlock, LockReport};
+use crate::locks::{Deadlock, LockReport, LockRow};
 use crate::own_code::OwnCode;
 use crate::thread_dumps::{BlockedThreads, DumpDeadlock, TakenDump};
 
@@ -43,6 +45,45 @@ pub(super) fn findings<'a>(report: &'a LockReport, naming: &Naming) -> Vec<Findi
     let held_up = held_up.into_iter().take(MOST).map(|what| Finding::HeldUp(Dumped { what, seen: between }));
     let queues = queues.into_iter().filter(|queue| queue.waiters.len() >= LEAST_IN_QUEUE).take(MOST);
     deadlocks.chain(held_up).chain(queues.map(|what| Finding::Queued(Dumped { what, seen: between }))).collect()
+}
+
+/// Threads that a finding of dumps names already, and the locks for which no others wait when the trace ends.
+#[derive(Debug, Default)]
+pub(super) struct Named<'a> {
+    threads: FxHashSet<&'a str>,
+    locks: FxHashSet<ObjectId>,
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn by(dumped: &[Finding<'a>], report: &'a LockReport) -> Self {
+        let mut threads = FxHashSet::default();
+        for finding in dumped {
+            match finding {
+                Finding::DumpedDeadlock(Dumped { what, .. }) => {
+                    threads.extend(what.members.iter().map(|member| &*member.thread.name));
+                }
+                Finding::HeldUp(Dumped { what, .. }) => threads.extend(what.waiters.iter().map(|waiter| &*waiter.name)),
+                Finding::Queued(Dumped { what, .. }) => threads.extend(what.waiters.iter().map(|waiter| &*waiter.name)),
+                _ => {}
+            }
+        }
+        let mut waiting = report.stuck().0;
+        waiting.extend(report.deadlocks().into_iter().flat_map(|deadlock| deadlock.members));
+        let (named, others): (Vec<_>, Vec<_>) = waiting.iter().partition(|waits| threads.contains(waits.thread.name));
+        let mut locks: FxHashSet<ObjectId> = named.iter().filter_map(|waits| waits.object).collect();
+        locks.retain(|&lock| others.iter().all(|waits| waits.object != Some(lock)));
+        Named { threads, locks }
+    }
+
+    /// Whether a thread that waits is named.
+    pub(super) fn has_thread(&self, name: &str) -> bool {
+        self.threads.contains(name)
+    }
+
+    /// Whether all waits for a lock are those of such threads, which go on.
+    pub(super) fn has_waits_of(&self, row: &LockRow<'_>, lock: ObjectId) -> bool {
+        row.open == row.contended.count() && self.locks.contains(&lock)
+    }
 }
 
 /// Whether the members of a deadlock wait for locks in an earlier dump, too.

@@ -19,7 +19,7 @@ use trace::time::Nanos;
 use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
 use crate::cpu::{CpuReport, CpuStats, SampleClock};
 use crate::locks::{
-    CalledLock, Deadlock, LockReport, LockStats, Longest, Observer, Place, Selection, Stuck, ThreadName,
+    CalledLock, Deadlock, Estimate, LockReport, LockStats, Longest, Observer, Place, Selection, Stuck, ThreadName,
 };
 use crate::safepoints::{SafepointReport, SafepointStats};
 use crate::thread_dumps::{DumpDeadlock, HeldUpThreads, QueuedThreads};
@@ -28,6 +28,7 @@ use crate::warm_up::{LookupRow, WarmUpReport, WarmUpStats};
 pub use collections::{Collected, Collections, Rise};
 pub use cpu::{Busy, CpuUse};
 pub use dumped::Dumped;
+use dumped::Named;
 pub use initialisers::SlowInitialiser;
 pub use safepoints::Lateness;
 
@@ -308,6 +309,8 @@ pub struct Contention<'a> {
     pub locks: u64,
     /// The waits for them.
     pub waited: Waited,
+    /// What is estimated of that; `None` if all of it is exact.
+    pub estimate: Option<Estimate>,
     /// How many threads waited on average, all the time of the trace.
     pub share: f64,
     /// Where threads waited, longest in all first.
@@ -378,16 +381,18 @@ pub fn explain<'a>(
     };
     let (mut deadlocks, mut dumped) = (locks.deadlocks(), dumped::findings(locks, naming));
     dumped::keep_one_of_each(&mut deadlocks, &mut dumped);
+    let named = Named::by(&dumped, locks);
     let mut findings: Vec<Finding<'_>> = deadlocks.into_iter().take(MOST).map(Finding::Deadlock).collect();
     findings.extend(dumped);
-    findings.extend(contention::blocked(locks).map(Finding::Stuck));
+    findings.extend(contention::blocked(locks, &named).map(Finding::Stuck));
     findings.extend(growth::of_objects(allocations, names, collections.count()).into_iter().map(Finding::Growth));
     if !findings.iter().any(|finding| matches!(finding, Finding::Growth(_))) {
         findings.extend(growth::of_heap(allocations, collections).map(Finding::Rise));
     }
     findings.extend(churn::lines(allocations, collections, names, &explanation).into_iter().map(Finding::Churn));
     findings.extend(cpu::uses(cpu, &cpu.site_names(naming)).into_iter().map(Finding::Cpu));
-    findings.extend(contention::locks(locks, length, &mut naming.own_code()).into_iter().map(Finding::Contention));
+    findings
+        .extend(contention::locks(locks, &named, length, &mut naming.own_code()).into_iter().map(Finding::Contention));
     explanation.findings = findings;
     explanation.by_cost();
     explanation

@@ -6,6 +6,7 @@ use trace::ids::{ObjectId, ThreadId};
 use trace::model::ThreadKind;
 use trace::time::{Nanos, Time};
 
+use super::looks::{FirstSeen, Seen};
 use super::processor_time::ProcessorTime;
 use super::stacks::StackIndex;
 use super::threads::RowIndex;
@@ -49,6 +50,8 @@ pub(super) struct PendingStall {
     pub(super) since: Time,
     /// How much of the time since then counts, without what is nested in it.
     pub(super) spent: Nanos,
+    /// If it was seen by looks at intervals.
+    pub(super) seen: Option<Seen>,
 }
 
 impl PendingStall {
@@ -65,6 +68,7 @@ impl PendingStall {
             owner_stack: None,
             since,
             spent: Nanos(0),
+            seen: None,
         }
     }
 }
@@ -83,6 +87,7 @@ pub(super) struct Monitor {
     pub(super) serial: u64,
     /// Who was last seen to own it, and when.
     pub(super) owner: Option<(Serial, Time)>,
+    pub(super) first_seen: FirstSeen,
 }
 
 impl LockStats<'_> {
@@ -149,7 +154,7 @@ impl LockStats<'_> {
     pub(super) fn monitor(&mut self, object: ObjectId) -> &mut Monitor {
         self.monitors.entry(object).or_insert_with(|| {
             self.serials += 1;
-            Monitor { serial: self.serials, owner: None }
+            Monitor { serial: self.serials, owner: None, first_seen: FirstSeen::default() }
         })
     }
 }

@@ -9,6 +9,7 @@ mod idle;
 mod live;
 mod lock_names;
 mod lock_places;
+mod looks;
 mod observer;
 mod paths;
 mod processor_time;
@@ -32,6 +33,7 @@ use trace::time::{Nanos, Time};
 pub use durations::Durations;
 pub use lock_names::{CalledLock, LockHolders, LockName};
 pub use lock_places::{LocksOf, Place, WaitPlaces};
+pub use looks::Estimate;
 use observer::Observing;
 pub use observer::{Observer, Stall};
 pub use paths::WaitKind;
@@ -112,6 +114,7 @@ pub struct LockStats<'o> {
     facts: Facts,
     log_starts: Vec<WallClock>,
     is_log: bool,
+    has_looks: bool,
 }
 
 /// The id that a pattern is.
@@ -178,7 +181,9 @@ impl<'o> LockStats<'o> {
             Element::RuntimeShutdown(shutdown) => self.reach(shutdown.time),
             Element::MonContendedEnter(e) => {
                 let state = parked(e.parked, State::Blocked);
-                self.begin(e.thread, e.time, StallBegin::contended(state, e.object, e.owner, e.stack, e.owner_stack));
+                self.has_looks |= e.look_interval.is_some();
+                let begin = StallBegin::contended(state, e.object, e.owner, e.stack, e.owner_stack);
+                self.begin(e.thread, e.time, StallBegin { look_interval: e.look_interval, ..begin });
             }
             Element::MonContendedEntered(e) => {
                 let serial = self.end(e.thread, e.time, Some(e.object), true, None);
@@ -192,6 +197,7 @@ impl<'o> LockStats<'o> {
                     owner: None,
                     stack: e.stack,
                     owner_stack: None,
+                    look_interval: None,
                 };
                 self.begin(e.thread, e.time, begin);
             }
@@ -206,6 +212,7 @@ impl<'o> LockStats<'o> {
                     owner: None,
                     stack: e.stack,
                     owner_stack: None,
+                    look_interval: None,
                 };
                 self.begin(e.thread, e.time, begin);
             }
@@ -314,6 +321,7 @@ impl<'o> LockStats<'o> {
             facts: self.facts,
             log_starts: self.log_starts,
             is_log: self.is_log,
+            has_looks: self.has_looks,
         }
     }
 

@@ -10,6 +10,7 @@ use trace::time::{Nanos, Time};
 use super::durations::Durations;
 use super::lock_names::{LockHolders, LockNames};
 use super::lock_places::LockPlaces;
+use super::looks::{Estimate, Looks};
 use super::paths::WaitPaths;
 use super::rows::{LockBy, LockRow, LockSubject, Longest, ThreadSummary};
 use super::stacks::{StackIndex, Stacks};
@@ -66,6 +67,7 @@ pub struct LockReport {
     pub(super) facts: Facts,
     pub(super) log_starts: Vec<WallClock>,
     pub(super) is_log: bool,
+    pub(super) has_looks: bool,
 }
 
 impl LockReport {
@@ -87,6 +89,11 @@ impl LockReport {
     /// Was this a lock log? It has neither monitors nor owners, and neither starts nor ends of threads.
     pub fn is_log(&self) -> bool {
         self.is_log
+    }
+
+    /// Were waits seen by looks at intervals, rather than recorded? Then there are those for locks alone.
+    pub fn has_looks(&self) -> bool {
+        self.has_looks
     }
 
     /// When the lock log began; the first time of several.
@@ -122,6 +129,13 @@ impl LockReport {
             sums.iter_mut().zip(row.stalls).for_each(|(sum, stalls)| sum.merge(stalls));
         }
         sums
+    }
+
+    /// What is estimated of the waits for locks that the tables hold; `None` if all of it is exact.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let mut looks = Looks::default();
+        self.tables.sites.iter().for_each(|(_, waits)| looks.merge(waits.looks));
+        looks.estimate()
     }
 
     /// Sums over what the tables hold.
@@ -230,6 +244,7 @@ impl LockReport {
         let row = |(subject, waits): (LockSubject<'a>, WaitTotals)| LockRow {
             subject,
             contended: waits.contended,
+            estimate: waits.looks.estimate(),
             waited: waits.waited,
             open: waits.open,
             timed_out: waits.timed_out,

@@ -8,6 +8,7 @@ use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
 use super::lock_names::{CalledLock, LockName};
+use super::looks::Estimate;
 use super::processor_time::ProcessorTime;
 use super::threads::{ThreadName, TimeTotals};
 use super::timeline_row::ByState;
@@ -37,6 +38,8 @@ pub struct LockRow<'a> {
     pub subject: LockSubject<'a>,
     /// Waits for a lock that another thread owned, or may have owned.
     pub contended: Durations,
+    /// What is estimated of their time in all; `None` if all of it is exact.
+    pub estimate: Option<Estimate>,
     /// Waits for a notification, or for anything else than a lock.
     pub waited: Durations,
     /// How many of both had not ended when the trace did; they count with what they had by then.
@@ -45,6 +48,13 @@ pub struct LockRow<'a> {
     pub timed_out: u64,
     /// The longest of `contended`, and of `waited`.
     pub longest: [Option<Longest<'a>>; 2],
+}
+
+impl LockRow<'_> {
+    /// Whether the waits for locks were all seen by looks, and by so few that they say nothing.
+    pub fn says_too_little(&self) -> bool {
+        self.estimate.is_some_and(|estimate| estimate.waits == self.contended.count() && !estimate.is_enough())
+    }
 }
 
 /// The longest wait of a row.

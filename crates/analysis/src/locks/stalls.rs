@@ -6,6 +6,7 @@ use trace::time::{Nanos, Time};
 
 use super::live::{PendingStall, Serial};
 use super::lock_places::{LockPart, PlaceKey};
+use super::looks::{Looks, Seen};
 use super::observer::Stall;
 use super::paths::{PathKey, WaitKind};
 use super::processor_time::ProcessorTime;
@@ -28,6 +29,8 @@ pub(super) struct StallBegin {
     pub(super) owner: Option<ThreadId>,
     pub(super) stack: Option<StackId>,
     pub(super) owner_stack: Option<StackId>,
+    /// Between two looks, if it was seen by looks.
+    pub(super) look_interval: Option<Nanos>,
 }
 
 impl StallBegin {
@@ -38,7 +41,7 @@ impl StallBegin {
         stack: Option<StackId>,
         owner_stack: Option<StackId>,
     ) -> Self {
-        StallBegin { state, is_contended: true, object: Some(object), owner, stack, owner_stack }
+        StallBegin { state, is_contended: true, object: Some(object), owner, stack, owner_stack, look_interval: None }
     }
 }
 
@@ -48,8 +51,10 @@ impl LockStats<'_> {
         self.reach(time);
         let serial = self.thread(thread, time);
         let owner = begin.owner.filter(|owner| owner.0 != 0).map(|owner| self.thread(owner, time));
-        let monitor = begin.object.map(|object| self.monitor(object));
+        let mut monitor = begin.object.map(|object| self.monitor(object));
         let monitor_serial = monitor.as_ref().map(|monitor| monitor.serial);
+        let mut first_seen = || monitor.as_mut().map_or(0, |monitor| monitor.first_seen.add(time));
+        let seen = begin.look_interval.map(|interval| Seen::new(interval, first_seen()));
         match (owner, monitor) {
             (Some(owner), Some(monitor)) => monitor.owner = Some((owner, time)),
             // `Object.wait` releases the monitor.
@@ -70,6 +75,7 @@ impl LockStats<'_> {
             owner_stack: stack(begin.owner_stack),
             since: time,
             spent: Nanos(0),
+            seen,
         };
         self.change_state(serial, time);
         let Some(live) = self.live.get_mut(&serial) else { return };
@@ -77,7 +83,11 @@ impl LockStats<'_> {
             live.pending.pop_front();
             self.problems.without_end += 1;
         }
-        live.pending.push_back(pending);
+        match seen {
+            // What the thread itself has reported is known better.
+            Some(_) => live.pending.push_front(pending),
+            None => live.pending.push_back(pending),
+        }
     }
 
     /// A thread's wait for an object, or for nothing but time, is over.
@@ -96,10 +106,14 @@ impl LockStats<'_> {
         let fits = |pending: &PendingStall| pending.object == object && pending.is_contended == is_contended;
         match live.pending.iter().rposition(fits) {
             Some(at) => {
-                // What was nested in it and never ended has lost its end.
-                self.problems.without_end += (live.pending.len() - at - 1) as u64;
-                live.pending.truncate(at + 1);
-                if let Some(pending) = live.pending.pop_back() {
+                // What was nested in it and never ended has lost its end. But a wait that was seen by looks is over before they see that,
+                // and what the thread did then goes on.
+                let is_seen = live.pending[at].seen.is_some();
+                if !is_seen {
+                    self.problems.without_end += (live.pending.len() - at - 1) as u64;
+                    live.pending.truncate(at + 1);
+                }
+                if let Some(pending) = live.pending.remove(at) {
                     self.finish_stall(serial, &pending, time, false, reason);
                 }
             }
@@ -110,7 +124,8 @@ impl LockStats<'_> {
 
     pub(super) fn end_thread(&mut self, serial: Serial, time: Time) {
         if let Some(live) = self.live.get(&serial) {
-            self.problems.without_end += live.pending.len() as u64;
+            // Between two looks it may end while nobody has seen that it waits no more.
+            self.problems.without_end += live.pending.iter().filter(|pending| pending.seen.is_none()).count() as u64;
         }
         self.close_thread(serial, time, false);
     }
@@ -201,6 +216,8 @@ impl LockStats<'_> {
             false => pending.spent,
         };
         thread.stalls[pending.state as usize].add(length);
+        // A wait that was seen by looks is right on average as it is; what the thread is known to have done in it is not taken from it.
+        let length = if pending.seen.is_some() { until.since(since) } else { length };
         let site = pending.stack.and_then(|stack| self.stacks.site(stack));
         if pending.state == State::Sleeping {
             // It waits for nobody: no table has it, and no class selects it.
@@ -226,7 +243,8 @@ impl LockStats<'_> {
             owner_stack: pending.owner_stack,
         };
         let is_timed_out = reason == Some(WaitEnd::TimedOut);
-        let wait = Wait { is_contended: pending.is_contended, is_open, is_timed_out, longest };
+        let looks = pending.seen.map_or(Looks::default(), |seen| seen.looks(length));
+        let wait = Wait { is_contended: pending.is_contended, is_open, is_timed_out, longest, looks };
         let class = pending.class;
         if let (Some(serial), Some(object)) = (pending.monitor, pending.object) {
             let key = MonitorKey { class, object: Some((serial, object)) };

@@ -7,6 +7,7 @@ use trace::ids::ObjectId;
 use trace::time::{Nanos, Time};
 
 use super::durations::Durations;
+use super::looks::Looks;
 use super::stacks::StackIndex;
 use super::threads::RowIndex;
 use crate::symbols::{ClassIndex, SiteIndex};
@@ -21,6 +22,8 @@ pub(super) struct WaitTotals {
     pub(super) contended: Durations,
     /// Waits for a notification, or for anything else than a lock.
     pub(super) waited: Durations,
+    /// What has seen those of `contended` that were seen by looks.
+    pub(super) looks: Looks,
     /// How many of both had not ended when the trace did.
     pub(super) open: u64,
     /// How many of `waited` ended because their time was over.
@@ -33,6 +36,7 @@ impl WaitTotals {
     pub(super) fn merge(&mut self, other: &WaitTotals) {
         self.contended.merge(&other.contended);
         self.waited.merge(&other.waited);
+        self.looks.merge(other.looks);
         self.open += other.open;
         self.timed_out += other.timed_out;
         self.longest = [0, 1].map(|kind| LongestWait::longer(self.longest[kind], other.longest[kind]));
@@ -65,6 +69,7 @@ pub(super) struct Wait {
     pub(super) is_open: bool,
     pub(super) is_timed_out: bool,
     pub(super) longest: LongestWait,
+    pub(super) looks: Looks,
 }
 
 /// A monitor, or the others of its class.
@@ -103,6 +108,7 @@ impl<K: Copy + Eq + Hash> WaitTable<K> {
         let row = self.0.entry(key).or_default();
         let lengths = if wait.is_contended { &mut row.contended } else { &mut row.waited };
         lengths.add(wait.longest.length);
+        row.looks.merge(wait.looks);
         row.open += u64::from(wait.is_open);
         row.timed_out += u64::from(wait.is_timed_out);
         let longest = &mut row.longest[usize::from(!wait.is_contended)];

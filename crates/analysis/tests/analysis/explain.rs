@@ -2,13 +2,14 @@
 
 use analysis::allocations::{Location, Naming};
 use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceReport, TraceStats, Waited, explain};
+use analysis::locks::{LockBy, WaitProblems};
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
-    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Frame, Frames, GcFinish, GcStart, MartiniCount, MethodDef,
-    MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadCount, ThreadStart, TraceEnd,
+    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Flag, Frame, Frames, GcFinish, GcStart, MartiniCount,
+    MethodDef, MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadCount, ThreadStart, TraceEnd,
     TraceStart,
 };
-use trace::time::Time;
+use trace::time::{Nanos, Time};
 
 const SECOND: u64 = 1_000_000_000;
 const MB: u64 = 1_000_000;
@@ -139,6 +140,11 @@ impl Trace {
 
     /// The same for any object, on a stack.
     fn wait_for(&mut self, object: u64, stack: u64, from: u64, to: u64) {
+        self.wait_seen(object, stack, from, to, None);
+    }
+
+    /// The same, seen by looks so far apart if they are given.
+    fn wait_seen(&mut self, object: u64, stack: u64, from: u64, to: u64, look_interval: Option<Nanos>) {
         let (thread, object) = (ThreadId(1), ObjectId(object));
         self.add(Element::MonContendedEnter(MonContendedEnter {
             thread,
@@ -149,6 +155,7 @@ impl Trace {
             time: Time(from),
             stack: Some(StackId(stack)),
             owner_stack: Some(StackId(2)),
+            look_interval,
         }));
         self.add(Element::MonContendedEntered(MonContendedEntered { thread, object, parked: None, time: Time(to) }));
     }
@@ -470,6 +477,83 @@ fn a_lock_is_not_mixed_with_others_of_its_class() {
     });
 }
 
+/// Of a second, with looks each 10 ms: 300 ms in so many waits.
+#[test]
+fn waits_that_looks_saw_are_estimates_and_count_if_they_exceed_their_error() {
+    for (waits, error_millis) in [(1, 20), (10, 62), (30, 108)] {
+        let mut trace = Trace::new();
+        trace.stack(1, &[CART]);
+        trace.stack(2, &[MAIN]);
+        let length = 300_000_000 / waits;
+        for wait in 0..waits {
+            let from = wait * 3 * length;
+            trace.wait_seen(7, 1, from, from + length, Some(Nanos(10_000_000)));
+        }
+        let report = trace.end(SECOND);
+        let estimate = report.locks.estimate().unwrap();
+        let found = (estimate.waits, estimate.looks, estimate.total.0, estimate.error.0.div_ceil(1_000_000));
+        assert_eq!(found, (waits, 30, 300_000_000, error_millis));
+        findings(&report, |explanation| match &explanation.findings[..] {
+            // A single short wait is no finding, however well it is known.
+            [] => assert_eq!(waits, 1),
+            [Finding::Contention(Contention { estimate: Some(found), .. })] => assert_eq!(*found, estimate),
+            other => panic!("{other:?}"),
+        });
+    }
+    // Nine looks say nothing.
+    let mut trace = Trace::new();
+    for wait in 0..9 {
+        trace.wait_seen(7, 1, wait * 20_000_000, wait * 20_000_000 + 10_000_000, Some(Nanos(10_000_000)));
+    }
+    findings(&trace.end(SECOND), |explanation| {
+        assert_eq!((explanation.findings.len(), explanation.contended), (0, None));
+    });
+}
+
+/// A look finds out later than the thread itself that a wait is over.
+#[test]
+fn what_a_thread_does_before_a_look_ends_its_wait_is_not_lost() {
+    let mut trace = Trace::new();
+    let thread = ThreadId(1);
+    let enter = |object, time, parked, look_interval| {
+        let (owner, owner_object, stack, owner_stack) = Default::default();
+        let (object, time) = (ObjectId(object), Time(time));
+        Element::MonContendedEnter(MonContendedEnter {
+            thread,
+            time,
+            object,
+            owner,
+            owner_object,
+            stack,
+            owner_stack,
+            parked,
+            look_interval,
+        })
+    };
+    let entered = |object, time, parked| {
+        Element::MonContendedEntered(MonContendedEntered { thread, object: ObjectId(object), time: Time(time), parked })
+    };
+    let interval = Some(Nanos(10));
+    // Parked from 100 to 130, as looks saw it; blocked from 125 to 150.
+    trace.add(enter(7, 100, Some(Flag::Yes), interval));
+    trace.add(enter(8, 125, None, None));
+    trace.add(entered(7, 130, Some(Flag::Yes)));
+    trace.add(entered(8, 150, None));
+    // Blocked until 210; a look has seen it parked before that.
+    trace.add(enter(8, 200, None, None));
+    trace.add(enter(7, 205, Some(Flag::Yes), interval));
+    trace.add(entered(8, 210, None));
+    trace.add(entered(7, 220, Some(Flag::Yes)));
+    let report = trace.end(SECOND).locks;
+    let mut rows: Vec<_> = report.rows(LockBy::Monitor, false);
+    rows.sort_by_key(|row| row.estimate.is_some());
+    let lengths: Vec<_> = rows.iter().map(|row| (row.contended.count(), row.contended.total().0)).collect();
+    assert_eq!(lengths, [(2, 25 + 10), (2, 30 + 15)]);
+    assert_eq!(report.problems(), WaitProblems::default());
+    let [blocked, _, parked, _] = report.stalls().map(|stalls| stalls.total.0);
+    assert_eq!((blocked, parked), (25 + 10, 25 + 10));
+}
+
 #[test]
 fn threads_that_are_stuck_stand_first() {
     for (seconds, is_found) in [(3, true), (1, false)] {
@@ -487,6 +571,7 @@ fn threads_that_are_stuck_stand_first() {
                 time,
                 stack: Some(StackId(1)),
                 owner_stack: None,
+                look_interval: None,
             })
         };
         trace.add(enter(1, 7, 2, SECOND / 2));

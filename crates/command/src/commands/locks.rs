@@ -17,6 +17,7 @@ use crate::input::reading::{self, Reading};
 use crate::render::human::{counted, duration};
 use crate::render::locks::{self, LockColumn};
 use crate::render::page::{Page, PageArguments};
+use crate::render::table::write_too_few;
 use crate::render::{blocking_graph, lock_stacks, lock_summary};
 
 /// Show which locks threads wait for, how long, and who owns them
@@ -153,19 +154,20 @@ impl Arguments {
         }
     }
 
-    /// The rows of a table to show, and those to leave out.
+    /// The rows of a table to show, and those to leave out; of a text without those that too few looks have seen, which are counted.
     fn rows<'a>(
         &self,
         report: &'a LockReport,
         by: LockBy,
         waits: bool,
         default_top: usize,
-    ) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>) {
+    ) -> (Vec<LockRow<'a>>, Vec<LockRow<'a>>, usize) {
         let mut rows = report.rows(by, self.selection.pools);
         rows.retain(|row| locks::lengths(row, waits).count() > 0);
+        let too_few = rows.extract_if(.., |row| !self.json && !waits && row.says_too_little()).count();
         locks::sort_locks(&mut rows, self.sort, waits);
         let left = rows.split_off(rows.len().min(row_limit(self.top, default_top)));
-        (rows, left)
+        (rows, left, too_few)
     }
 
     /// The tables to show.
@@ -224,20 +226,21 @@ fn write_table(
     waits: bool,
     out: &mut Page<'_>,
 ) -> anyhow::Result<bool> {
-    let (rows, left) = arguments.rows(report, by, waits, DEFAULT_TOP);
+    let (rows, left, too_few) = arguments.rows(report, by, waits, DEFAULT_TOP);
     let is_empty = rows.is_empty();
     if !is_empty {
         writeln!(out)?;
-        locks::view(by, waits).table(&rows).write(out)?;
+        locks::view(by, waits, report.has_looks()).table(&rows).write(out)?;
         write_left_out(&left, waits, out)?;
     }
+    write_too_few(too_few, out)?;
     if by == LockBy::Holder && !waits {
         lock_summary::write_owner_stacks(&report.sums(), out)?;
     }
     if arguments.stacks {
         lock_stacks::write_longest(&rows, waits, report, out)?;
     }
-    Ok(!is_empty)
+    Ok(!is_empty || too_few > 0)
 }
 
 fn write_left_out(left: &[LockRow<'_>], waits: bool, out: &mut Page<'_>) -> std::io::Result<()> {
@@ -260,7 +263,9 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) ->
     let all = [LockBy::Monitor, LockBy::Class, LockBy::Site, LockBy::Holder, LockBy::Waiter, LockBy::Pair];
     let tables = all.into_iter().filter(|&by| arguments.by.is_none_or(|rows| LockBy::from(rows) == by));
     let tables: Vec<LockBy> = tables.collect();
-    let rows = |by, waits| -> Value { locks::view(by, waits).array(&arguments.rows(report, by, waits, 0).0) };
+    let rows = |by, waits| -> Value {
+        locks::view(by, waits, report.has_looks()).array(&arguments.rows(report, by, waits, 0).0)
+    };
     let of = |waits| -> serde_json::Map<_, _> {
         tables.iter().map(|&by| (locks::table_name(by).to_owned(), rows(by, waits))).collect()
     };

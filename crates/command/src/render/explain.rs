@@ -8,7 +8,7 @@ use analysis::explain::{
     Busy, Churn, Contention, Dumped, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising,
     SlowInitialiser,
 };
-use analysis::locks::{CalledLock, Deadlock, Longest, Place, Stuck, ThreadName};
+use analysis::locks::{CalledLock, Deadlock, Estimate, Longest, Place, Stuck, ThreadName};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value, json};
 use trace::command_line::quoted;
@@ -201,8 +201,12 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             ("churn:", format!("{churned}{collected} ({}{error} of all){executed} at {at}", human::share(*share)))
         }
         Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
-        Finding::Contention(contention @ Contention { waited, share, .. }) => {
+        Finding::Contention(contention @ Contention { waited, estimate, share, .. }) => {
             let (lock, waited) = (called(contention), duration(waited.total));
+            let waited = match estimate {
+                Some(estimate) => format!("about {waited} ± {}", duration(estimate.error)),
+                None => waited,
+            };
             // Several may wait at the same time.
             let share = match *share {
                 share if share < 1.0 => format!("{} of the time", human::share(share)),
@@ -264,6 +268,9 @@ fn threads(deadlock: &Deadlock<'_>) -> String {
     let names: Vec<String> = deadlock.members.iter().map(|member| member.thread.to_string()).collect();
     names.join(" and ")
 }
+
+/// A lock that several readers hold at once.
+const SHARED_LOCK: &str = "java.util.concurrent.locks.ReentrantReadWriteLock";
 
 /// What a finding means.
 fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String> {
@@ -360,12 +367,24 @@ fn churn_sentences(churn: &Churn<'_>, explanation: &Explanation<'_>) -> Vec<Stri
 }
 
 fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
-    let Contention { locks, waited, waiters, owners, owner, longest, .. } = contention;
+    let Contention { class, locks, waited, estimate, waiters, owners, owner, longest, .. } = contention;
     let total = waited.total;
     let locks = counted(*locks, "lock", "locks");
-    let mut sentences = vec![format!("{} for {locks}", counted(waited.waits, "wait", "waits"))];
-    if let Some(LineWaits { place, waited }) = waiters.first() {
-        sentences.push(format!("waiting at {} ({})", place.at, percent(waited.total.0, total.0)));
+    let waits = counted(waited.waits, "wait", "waits");
+    let mut sentences = vec![match estimate {
+        Some(Estimate { looks, .. }) => {
+            format!(
+                "estimated: {} saw {waits} for {locks}",
+                counted(*looks, "look at parked threads", "looks at parked threads")
+            )
+        }
+        None => format!("{waits} for {locks}"),
+    }];
+    // Readers and writers of a lock wait in different calls.
+    let is_shared = class.is_some_and(|class| class.starts_with(SHARED_LOCK));
+    for LineWaits { place, waited } in waiters.iter().take(if is_shared { 2 } else { 1 }) {
+        let at = if is_shared { called_at(place) } else { place.at.to_string() };
+        sentences.push(format!("waiting at {at} ({})", percent(waited.total.0, total.0)));
     }
     if let Some((thread, held)) = owner {
         sentences.push(format!("owned by {thread} ({})", percent(held.0, total.0)));
@@ -387,6 +406,9 @@ fn contention_sentences(contention: &Contention<'_>) -> Vec<String> {
             };
             let share = percent(held.total.0, known.total.0);
             sentences.push(format!("owner at {} ({share}{of_what})", called_at(place)));
+        }
+        None if is_shared && owner.is_none() => {
+            sentences.push("readers held it, whom the JVM does not name".to_owned());
         }
         None => sentences.push("the trace has no owner stacks".to_owned()),
     }
@@ -580,6 +602,8 @@ fn fields(finding: &Finding<'_>) -> Value {
             "object": contention.single.map(|lock| lock.object.0),
             "waits": contention.waited.waits,
             "nanos": contention.waited.total.0,
+            "error_nanos": contention.estimate.map(|estimate| estimate.error.0),
+            "looks": contention.estimate.map(|estimate| estimate.looks),
             "share": contention.share,
             "waiters": contention.waiters.iter().map(place).collect::<Vec<_>>(),
             "owners": contention.owners.iter().map(place).collect::<Vec<_>>(),

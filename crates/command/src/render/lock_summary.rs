@@ -36,8 +36,13 @@ pub(crate) fn sums(report: &LockReport) -> String {
     if !report.is_log() {
         stalls.push(stall("waiting", waiting));
     }
-    if parked.count > 0 {
-        stalls.push(stall("parked", parked));
+    match report.estimate() {
+        Some(estimate) => {
+            let (total, error) = (duration(estimate.total), duration(estimate.error));
+            stalls.push(format!("parked for locks for about {total} ± {error}"));
+        }
+        _ if parked.count > 0 => stalls.push(stall("parked", parked)),
+        _ => {}
     }
     let threads = counted(report.thread_count(), "thread", "threads");
     let recorded = RecordedWaits::of(report);

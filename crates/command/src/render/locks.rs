@@ -85,8 +85,8 @@ pub(crate) fn table_name(by: LockBy) -> &'static str {
     }
 }
 
-/// Rows of waits for locks, or with `waits` of others.
-pub(crate) fn view<'a, 'r: 'a>(by: LockBy, waits: bool) -> View<'a, LockRow<'r>> {
+/// Rows of waits for locks, or with `waits` of others; with the error of times if some of them are estimates.
+pub(crate) fn view<'a, 'r: 'a>(by: LockBy, waits: bool, has_estimates: bool) -> View<'a, LockRow<'r>> {
     let of = move |row: &LockRow<'_>, time: fn(&Durations) -> Nanos| time(lengths(row, waits));
     let counted = View::new().both(if waits { "waits" } else { "contended" }, "count", move |row: &LockRow<'r>| {
         Count(lengths(row, waits).count())
@@ -97,6 +97,7 @@ pub(crate) fn view<'a, 'r: 'a>(by: LockBy, waits: bool) -> View<'a, LockRow<'r>>
     };
     counted
         .both("total", "total_nanos", move |row| of(row, Durations::total))
+        .text((has_estimates && !waits).then_some("±"), |row| row.estimate.map(|estimate| estimate.error))
         .both("mean", "mean_nanos", move |row| of(row, Durations::mean))
         .both("p50", "p50_nanos", move |row| of(row, |lengths| lengths.percentile(50.0)))
         .both("p90", "p90_nanos", move |row| of(row, |lengths| lengths.percentile(90.0)))
@@ -106,7 +107,13 @@ pub(crate) fn view<'a, 'r: 'a>(by: LockBy, waits: bool) -> View<'a, LockRow<'r>>
         .json(|row| subject(&row.subject))
         .json(move |row| {
             let longest = row.longest[usize::from(waits)].as_ref().map(longest_json);
-            json!({ "still_there": row.open, "longest": longest })
+            let estimate = row.estimate.filter(|_| !waits);
+            json!({
+                "still_there": row.open,
+                "longest": longest,
+                "error_nanos": estimate.map(|estimate| estimate.error.0),
+                "looks": estimate.map(|estimate| estimate.looks),
+            })
         })
 }
 

@@ -41,7 +41,8 @@ pub(super) fn json(report: &LockReport, waits: Waits, origin: Time, names: &mut 
 }
 
 fn table(rows: &[LockRow<'_>], waits: bool) -> Value {
-    let mut rows: Vec<&LockRow<'_>> = rows.iter().filter(|row| render::lengths(row, waits).count() > 0).collect();
+    let counts = |row: &&LockRow<'_>| render::lengths(row, waits).count() > 0 && (waits || !row.says_too_little());
+    let mut rows: Vec<&LockRow<'_>> = rows.iter().filter(counts).collect();
     rows.sort_by(|a, b| {
         let total = |row: &LockRow<'_>| Reverse(render::lengths(row, waits).total());
         total(a).cmp(&total(b)).then_with(|| a.subject.cmp(&b.subject))
@@ -66,6 +67,7 @@ fn table(rows: &[LockRow<'_>], waits: bool) -> Value {
             "pair": pair,
             "count": lengths.count(),
             "total": lengths.total().0,
+            "error": row.estimate.filter(|_| !waits).map(|estimate| estimate.error.0),
             "mean": lengths.mean().0,
             "p50": lengths.percentile(50.0).0,
             "p90": lengths.percentile(90.0).0,

@@ -168,8 +168,9 @@ impl Figures {
         let mut waits = Rows::new();
         for row in locks.rows(LockBy::Monitor, false) {
             let blocked = [row.contended.total().0, row.contended.count(), 0, 0, 0];
-            if blocked[1] > 0 {
-                add(&mut waits, row.subject.to_string(), blocked);
+            if blocked[1] > 0 && !row.says_too_little() {
+                let estimated = if row.estimate.is_some() { " (estimated)" } else { "" };
+                add(&mut waits, format!("{}{estimated}", row.subject), blocked);
             }
         }
         let pools = locks.thread_count() > MANY_THREADS;

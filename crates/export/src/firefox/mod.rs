@@ -132,9 +132,10 @@ mod tests {
         let mut recorder = Recorder::new();
         let (trace_id, agent_id) = ("t".into(), "a".into());
         recorder.element(&Element::TraceStart(TraceStart { trace_id, agent_id, time: Time(1000) }));
-        let (owner, owner_object, stack, owner_stack, parked) = Default::default();
+        let (owner, owner_object, stack, owner_stack, parked, look_interval) = Default::default();
         let (thread, object, time) = (ThreadId(1), ObjectId(2), Time(1100));
-        let enter = MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked };
+        let enter =
+            MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked, look_interval };
         recorder.element(&Element::MonContendedEnter(enter));
         recorder.element(&Element::TraceEnd(TraceEnd { time: Time(1201) }));
         recorder.end_document();

@@ -108,9 +108,19 @@ mod tests {
         let (trace_id, agent_id) = ("t".into(), "a".into());
         recorder.element(&Element::TraceStart(TraceStart { trace_id, agent_id, time: Time(1000) }));
         let enter = |time| {
-            let (owner, owner_object, stack, owner_stack, parked) = Default::default();
+            let (owner, owner_object, stack, owner_stack, parked, look_interval) = Default::default();
             let time = Time(time);
-            let enter = MonContendedEnter { thread, time, object, owner, owner_object, stack, owner_stack, parked };
+            let enter = MonContendedEnter {
+                thread,
+                time,
+                object,
+                owner,
+                owner_object,
+                stack,
+                owner_stack,
+                parked,
+                look_interval,
+            };
             Element::MonContendedEnter(enter)
         };
         recorder.element(&enter(1100));

@@ -195,6 +195,7 @@ impl<W: Write> Writing<'_, '_, W> {
                 stack,
                 owner_stack,
                 parked,
+                look_interval: None,
             });
         } else {
             let timeout_millis =

@@ -457,6 +457,8 @@ elements! {
         Optional owner_stack: StackId = "ownerStackIdRef",
         /// It is a park of `java.util.concurrent`, not a monitor; an extension of Martini's.
         Optional parked: Flag = "parked",
+        /// The wait was seen by looks so far apart: it began and ended between two of them; an extension of Martini's.
+        Optional look_interval: Nanos = "lookInterval",
     }
 
     /// The blocked thread got the monitor.

@@ -17,6 +17,7 @@ use trace::time::Time;
 use rustc_hash::FxHashMap;
 
 use super::answers::{MonitorSnapshot, ThreadSnapshot};
+use super::looks::Looks;
 use super::names::{LockName, MOST as MOST_NAMES, NameAsker};
 use super::recorder::Locks;
 use agent_base::clock::Ticks;
@@ -28,7 +29,7 @@ use log::LockLog;
 use open::{Limit, OpenBlock, OpenPark, OpenWait, OpenWaits, PendingDetails};
 
 fn flag(kind: WaitKind) -> Option<Flag> {
-    (kind == WaitKind::Park).then_some(Flag::Yes)
+    (kind != WaitKind::Monitor).then_some(Flag::Yes)
 }
 
 /// Writes what threads wait for.
@@ -73,6 +74,9 @@ impl Section for LockSection {
 
     /// Closes all that is open for a thread. Ends of waits are not reported any more when reporting has ended, those of threads are.
     fn thread_ends(&mut self, document: &mut Document, ticks: Ticks, thread: ThreadIndex) {
+        // Between two looks it may end while nobody has seen that it is parked no more.
+        let parked = self.open.parked.get(&thread.0);
+        let is_seen = matches!(parked, Some(OpenPark::Block(blocked)) if blocked.kind == WaitKind::SeenPark);
         let closed = [
             self.close_blocked(document, ticks, thread),
             self.close_waiting(document, ticks, thread, WaitEnd::Notified),
@@ -80,7 +84,7 @@ impl Section for LockSection {
             self.close_sleep(document, ticks, thread),
         ];
         if ticks < document.core.reported_until() {
-            self.open.without_end += closed.into_iter().map(u64::from).sum::<u64>();
+            self.open.without_end += closed.into_iter().map(u64::from).sum::<u64>() - u64::from(is_seen);
         }
     }
 
@@ -129,9 +133,10 @@ impl LockSection {
         }
         let before = match kind {
             WaitKind::Monitor => self.close_blocked(document, ticks, thread),
-            WaitKind::Park => self.close_parked(document, ticks, thread, WaitEnd::Notified),
+            WaitKind::Park | WaitKind::SeenPark => self.close_parked(document, ticks, thread, WaitEnd::Notified),
         };
         self.open.without_end += u64::from(before);
+        let looks = self.locks.looks.as_ref().filter(|_| kind == WaitKind::SeenPark);
         let element = MonContendedEnter {
             thread: document.thread_id(thread),
             object,
@@ -140,14 +145,18 @@ impl LockSection {
             stack: document.stack(stack),
             owner_stack: owner.and_then(|(_, stack)| document.stack(stack)),
             parked: flag(kind),
+            look_interval: looks.map(Looks::interval),
             time: document.time(ticks),
         };
         document.emit(|out| element.write(out));
-        let is_logged = self.log(document, ticks, LockEventKind::Try, thread, stack);
-        let blocked = OpenBlock { object, since: ticks, stack, owner, is_logged };
+        // The log has exact times.
+        let is_logged = looks.is_none() && self.log(document, ticks, LockEventKind::Try, thread, stack);
+        let blocked = OpenBlock { object, since: ticks, stack, owner, is_logged, kind };
         match kind {
             WaitKind::Monitor => drop(self.open.blocked.insert(thread.0, blocked)),
-            WaitKind::Park => drop(self.open.parked.insert(thread.0, OpenPark::Block(blocked))),
+            WaitKind::Park | WaitKind::SeenPark => {
+                self.open.parked.insert(thread.0, OpenPark::Block(blocked));
+            }
         }
     }
 
@@ -158,20 +167,13 @@ impl LockSection {
         }
     }
 
-    fn end_block(
-        &mut self,
-        document: &mut Document,
-        ticks: Ticks,
-        thread: ThreadIndex,
-        blocked: OpenBlock,
-        kind: WaitKind,
-    ) {
+    fn end_block(&mut self, document: &mut Document, ticks: Ticks, thread: ThreadIndex, blocked: OpenBlock) {
         self.open.waited.add(blocked.object, blocked.since, ticks);
         let element = MonContendedEntered {
             thread: document.thread_id(thread),
             time: document.time(ticks),
             object: blocked.object,
-            parked: flag(kind),
+            parked: flag(blocked.kind),
         };
         document.emit(|out| element.write(out));
         if blocked.is_logged {
@@ -182,7 +184,7 @@ impl LockSection {
     /// Ends what a thread is blocked on; false if it is blocked on no monitor.
     fn close_blocked(&mut self, document: &mut Document, ticks: Ticks, thread: ThreadIndex) -> bool {
         let Some(blocked) = self.open.blocked.remove(&thread.0) else { return false };
-        self.end_block(document, ticks, thread, blocked, WaitKind::Monitor);
+        self.end_block(document, ticks, thread, blocked);
         true
     }
 
@@ -201,7 +203,7 @@ impl LockSection {
         let waiting = OpenWait { object, since: ticks, limit };
         let before = match kind {
             WaitKind::Monitor => self.close_waiting(document, ticks, thread, WaitEnd::Notified),
-            WaitKind::Park => self.close_parked(document, ticks, thread, WaitEnd::Notified),
+            WaitKind::Park | WaitKind::SeenPark => self.close_parked(document, ticks, thread, WaitEnd::Notified),
         };
         self.open.without_end += u64::from(before);
         let element = MonWait {
@@ -215,7 +217,9 @@ impl LockSection {
         document.emit(|out| element.write(out));
         match kind {
             WaitKind::Monitor => drop(self.open.waiting.insert(thread.0, waiting)),
-            WaitKind::Park => drop(self.open.parked.insert(thread.0, OpenPark::Wait(waiting))),
+            WaitKind::Park | WaitKind::SeenPark => {
+                self.open.parked.insert(thread.0, OpenPark::Wait(waiting));
+            }
         }
     }
 
@@ -278,7 +282,7 @@ impl LockSection {
 
     fn close_parked(&mut self, document: &mut Document, ticks: Ticks, thread: ThreadIndex, reason: WaitEnd) -> bool {
         match self.open.parked.remove(&thread.0) {
-            Some(OpenPark::Block(blocked)) => self.end_block(document, ticks, thread, blocked, WaitKind::Park),
+            Some(OpenPark::Block(blocked)) => self.end_block(document, ticks, thread, blocked),
             Some(OpenPark::Wait(waiting)) => self.end_wait(document, ticks, thread, waiting, reason, WaitKind::Park),
             None => return false,
         }
@@ -414,14 +418,14 @@ impl LockSection {
     /// The trace ends: writes the threads that are still blocked, and the owners of those locks.
     fn still_blocked(&mut self, document: &mut Document) {
         let parked = self.open.parked.iter().filter_map(|(&thread, parked)| match parked {
-            OpenPark::Block(blocked) => Some((thread, *blocked, WaitKind::Park)),
+            OpenPark::Block(blocked) => Some((thread, *blocked)),
             OpenPark::Wait(_) => None,
         });
-        let blocked = self.open.blocked.iter().map(|(&thread, &blocked)| (thread, blocked, WaitKind::Monitor));
+        let blocked = self.open.blocked.iter().map(|(&thread, &blocked)| (thread, blocked));
         let mut all: Vec<_> = blocked.chain(parked).collect();
-        all.sort_unstable_by_key(|&(thread, _, kind)| (thread, kind == WaitKind::Park));
+        all.sort_unstable_by_key(|&(thread, blocked)| (thread, blocked.kind != WaitKind::Monitor));
         let time = document.time(document.core.reported_until());
-        for (thread, blocked, kind) in all {
+        for (thread, blocked) in all {
             let owner = match self.open.owners.get(&blocked.object) {
                 Some(&owner) => owner,
                 None => blocked.owner.map(|(owner, _)| owner),
@@ -436,7 +440,7 @@ impl LockSection {
                 owner: owner.map(|owner| document.thread_id(owner)),
                 stack: document.stack(blocked.stack),
                 owner_stack: owner_stack.and_then(|stack| document.stack(stack)),
-                parked: flag(kind),
+                parked: flag(blocked.kind),
             };
             document.emit(|out| element.write(out));
         }

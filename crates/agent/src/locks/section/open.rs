@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::ids::ObjectId;
 
 use agent_base::clock::Ticks;
+use agent_base::events::event::WaitKind;
 use agent_base::ids::{StackIndex, ThreadIndex};
 
 /// How long a wait may take.
@@ -32,6 +33,7 @@ pub(super) struct OpenBlock {
     pub(super) owner: Option<(ThreadIndex, StackIndex)>,
     /// The lock log has its beginning.
     pub(super) is_logged: bool,
+    pub(super) kind: WaitKind,
 }
 
 /// A thread that waits to be notified or unparked.

@@ -208,6 +208,7 @@ fn elements(story: &Story) -> Vec<Element<'static>> {
                     stack,
                     owner_stack: None,
                     parked,
+                    look_interval: None,
                 }),
                 false => Element::MonWait(MonWait { thread, time: begin, object, timeout_millis: 0, stack, parked }),
             },

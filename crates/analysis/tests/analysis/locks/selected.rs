@@ -43,6 +43,7 @@ fn report(class: &str, names: LockHolders) -> LockReport {
                 stack,
                 owner_stack: None,
                 parked: None,
+                look_interval: None,
             }),
             Element::MonContendedEntered(MonContendedEntered {
                 thread,

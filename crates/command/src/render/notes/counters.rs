@@ -45,7 +45,7 @@ const NOT_SHOWN: [&str; 18] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 41] = [
+const NOTES: [(&str, Unit, &str); 42] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -146,6 +146,12 @@ const NOTES: [(&str, Unit, &str); 41] = [
         "lockNames.cut",
         TIMES,
         "some locks may lack the name of their field: the heap was too large to search in a second",
+    ),
+    (
+        "parks.lookInterval",
+        Unit::Nanos,
+        "waits for locks of java.util.concurrent are estimates: parked threads were looked at each {n}, or more often; queues, \
+         semaphores and the like were not looked for (--juc records all)",
     ),
     (
         "ttsp.widened",

@@ -49,7 +49,7 @@ impl RecordedWaits {
         let juc = was_on(facts, |options| options.locks.as_ref().is_some_and(|locks| locks.juc));
         RecordedWaits {
             any: report.is_log() || locks(facts) != Some(false) || stalls.iter().any(|stalls| stalls.count > 0),
-            juc: juc != Some(false) || stalls[State::Parked as usize].count > 0,
+            juc: juc != Some(false) || stalls[State::Parked as usize].count > 0 && !report.has_looks(),
         }
     }
 

@@ -11,7 +11,7 @@
 /** @typedef {{width: number, slot: number[], cell: number[], samples: number[], time: number[]}} Moments */
 /** @typedef {Cells & {moments: Moments, lost: number, kernel: number}} Cpu */
 /** @typedef {{waiter: string, owner: string|null, stack: string[], owner_stack: string[]}} Longest */
-/** @typedef {{text: string, pair: [string, string]|null, count: number, total: number, mean: number, p50: number, p90: number, p99: number, max: number, open: number, longest: Longest|null}} LockRow */
+/** @typedef {{text: string, pair: [string, string]|null, count: number, total: number, error: number|null, mean: number, p50: number, p90: number, p99: number, max: number, open: number, longest: Longest|null}} LockRow */
 /** @typedef {{name: string, id: number, group: string, is_java: boolean, members: number, started: number, ended: number, times: number[], cpu: number|null, slices: number[][]}} ThreadRow */
 /** @typedef {{left_out: number, thread: number[], id: number[], state: number[], contended: number[], open: number[], since: number[], length: number[], class: number[], at: number[], owner: number[], owner_at: number[]}} Waits */
 /** @typedef {{class: string, method: string, source: string, line: number|null}} At */

@@ -41,7 +41,7 @@ function rowsOfRange(by, isLocks) {
     lengths.sort((a, b) => a - b);
     const total = lengths.reduce((sum, length) => sum + length, 0);
     const percentile = (/** @type {number} */ part) => lengths[Math.max(0, Math.ceil(part * lengths.length) - 1)];
-    return { text, pair, count: lengths.length, total, mean: total / lengths.length, p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99), max: lengths[lengths.length - 1], open, longest: null };
+    return { text, pair, count: lengths.length, total, error: null, mean: total / lengths.length, p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99), max: lengths[lengths.length - 1], open, longest: null };
   });
 }
 
@@ -67,6 +67,10 @@ export function locksView() {
     time("total", "total"), time("mean", "mean"), time("p50", "p50"), time("p90", "p90"), time("p99", "p99"), time("max", "max"),
     nameColumn("lock", (row) => row.text),
   ];
+  if (rows.some((row) => row.error !== null)) {
+    notes.push("Waits with a ± are estimates, from looks at parked threads: it is the 95 % error margin of the total.");
+    columns.splice(2, 0, { key: "error", title: "±", number: true, text: (row) => (row.error === null ? "" : duration(row.error)), sort: (row) => row.error ?? 0 });
+  }
   const pairs = chosen ? rowsOfRange("pair", true) : locks.tables["locks.pair"].rows;
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")), ends(),
     element("div", { class: "tools" },
