@@ -82,12 +82,22 @@ pub unsafe extern "system" fn Java_java_lang_MartiniWalk_compare(jni: *mut JNIEn
     guard(|| unsafe { agent::compare_in_self_test(jni, class) });
 }
 
-/// `martini.junit.Counts.read`, which the JVM finds by this name.
+/// `martini.junit.Counts.before`, which the JVM finds by this name.
 ///
 /// # Safety
 /// Called by the JVM.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_martini_junit_Counts_read(jni: *mut JNIEnv, _: jclass) -> jbyteArray {
+pub unsafe extern "system" fn Java_martini_junit_Counts_before(jni: *mut JNIEnv, _: jclass) -> jbyteArray {
     // SAFETY: the JVM passes this thread's environment; no panic leaves it.
-    unsafe { agent::read_own_counts(jni) }
+    unsafe { agent::begin_own_counts(jni) }
+}
+
+/// `martini.junit.Counts.end`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_martini_junit_Counts_end(jni: *mut JNIEnv, _: jclass) -> jbyteArray {
+    // SAFETY: the JVM passes this thread's environment; no panic leaves it.
+    unsafe { agent::end_own_counts(jni) }
 }

@@ -28,7 +28,7 @@ mod ttsp;
 mod vm_log;
 mod warm_up;
 
-pub use counts::{NATIVES as COUNTS_NATIVES, read_own_counts};
+pub use counts::{NATIVES as COUNTS_NATIVES, begin_own_counts, end_own_counts};
 pub use heap_events::NATIVES as HEAP_PROXY_NATIVES;
 pub use hotspot::walk::compare_in_self_test;
 pub use locks::{PARKING_NATIVES, SLEEP_NATIVES};

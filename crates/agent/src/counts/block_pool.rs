@@ -71,6 +71,11 @@ impl BlockPool {
         block
     }
 
+    /// Whether the hooks find the block of the current thread, of that number, or call the agent.
+    pub(super) fn set_found(&self, number: i64, block: &Block, is_found: bool) {
+        self.table.iter().for_each(|table| table.set(number, if is_found { block.address() } else { 0 }));
+    }
+
     /// The thread of that number counts no more.
     pub(super) fn forget(&self, number: i64) {
         self.table.iter().for_each(|table| table.remove(number));

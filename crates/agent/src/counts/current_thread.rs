@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jvmti::Jni;
 
+use super::callers::Callers;
 use super::sums::Totals;
 use super::threads::{ThreadCounts, Threads};
 use agent_base::clock::Ticks;
@@ -23,6 +24,8 @@ pub(crate) struct CountsThread {
     pub(super) natives: StackCache<bool>,
     /// Bytes that the JVM accounted to the thread before it called a method that makes objects which Java code cannot see.
     pub(super) account: Option<u64>,
+    /// While a budget asks for the stacks on which it counts.
+    pub(super) callers: Option<Callers>,
 }
 
 impl FeatureState for CountsThread {
@@ -34,6 +37,7 @@ impl FeatureState for CountsThread {
             allocating_methods: AllocatingMethods::default(),
             natives: StackCache::default(),
             account: None,
+            callers: None,
         }
     }
 }
@@ -61,6 +65,11 @@ impl<'t> Here<'t> {
         });
     }
 
+    /// All that count.
+    pub(super) fn threads(&self) -> &'t Threads {
+        self.threads
+    }
+
     /// Its counters.
     pub(super) fn own(&mut self) -> &Arc<ThreadCounts> {
         self.threads.own(self.carrier, &mut self.state.own)
@@ -71,5 +80,6 @@ impl<'t> Here<'t> {
         let Some(counter) = self.threads.counters().of_vm_objects(AllocationSite { class, location }) else { return };
         let own = self.threads.own(self.carrier, &mut self.state.own);
         self.threads.add(own, counter, bytes, || Totals { instances: 1, bytes });
+        self.note_caller(counter, bytes);
     }
 }

@@ -148,6 +148,7 @@ impl Counts {
             totals += self.threads.meaning(counter.next(), bytes).0;
             totals
         });
+        here.note_caller(counter, bytes);
     }
 
     /// The number of a thread in Java; 0 if nothing can be counted.

@@ -9,6 +9,7 @@
 //! | `rewritings` | the class files that were rewritten, and their classes |
 //! | `block_pool` | the blocks of counters that threads have, and the sums over those that have ended |
 //! | `threads` | which threads count for a recording |
+//! | `callers` | on which stacks a thread counts, while a budget asks |
 //! | `sites` | the search for what the rewriting does not show of a counter |
 //! | `constants` `linking` `vm_allocations` | what the VM makes itself |
 //! | `native_code` | what native code makes by JNI |
@@ -19,6 +20,7 @@
 
 mod block_pool;
 mod blocks;
+mod callers;
 mod constants;
 mod counters;
 mod current_thread;
@@ -47,5 +49,5 @@ mod written;
 
 pub(crate) use feature::Counts;
 pub use natives::NATIVES;
-pub use own_thread::read_own_counts;
+pub use own_thread::{begin_own_counts, end_own_counts};
 pub(crate) use proxy::NO_ROOM;

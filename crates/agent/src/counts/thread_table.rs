@@ -37,6 +37,13 @@ impl ThreadTable {
         self.change(thread, |threads| threads.push((thread, counters)));
     }
 
+    /// The current thread, of that number, has counters there from now on, or 0 for none; nothing changes if it counts no more.
+    pub(super) fn set(&self, thread: i64, counters: usize) {
+        self.change(thread, |threads| {
+            threads.iter_mut().filter(|own| own.0 == thread).for_each(|own| own.1 = counters)
+        });
+    }
+
     /// The current thread, of that number, counts no more.
     pub(super) fn remove(&self, thread: i64) {
         self.change(thread, |threads| threads.retain(|&(other, _)| other != thread));
@@ -68,6 +75,10 @@ mod tests {
         let found = |thread: usize| table.entries[thread].load(Ordering::Relaxed);
         table.add(1, 4096);
         assert_eq!([0, 1, 2].map(found), [0, 4096, 0]);
+        table.set(1, 0);
+        table.set(2, 8192);
+        assert_eq!([0, 1, 2].map(found), [0, 0, 0]);
+        table.set(1, 4096);
         table.add(1 + ENTRIES as i64, 8192);
         table.add(1 + 2 * ENTRIES as i64, 0);
         assert_eq!(found(1), 0);

@@ -117,6 +117,13 @@ impl Threads {
         }
     }
 
+    /// Whether all hooks call the agent on the current thread, or add to its counters themselves.
+    pub(super) fn hooks_call(&self, counts: &ThreadCounts, always: bool) {
+        if let Some(Own { number, block: Some(block) }) = counts.own.get() {
+            self.pool.set_found(*number, block, !always);
+        }
+    }
+
     /// Whether one more thread may have counters: they take at most as many bytes as the buffers, unless sites are added later.
     fn has_room(&self) -> bool {
         let owners = self.living.lock().iter().filter(|t| t.block().is_some()).count();

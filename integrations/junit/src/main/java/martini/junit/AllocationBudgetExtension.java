@@ -42,10 +42,14 @@ public final class AllocationBudgetExtension implements InvocationInterceptor {
         for (int i = 0; i < budget.warmups(); i++) {
             body.invokeExact();
         }
-        byte[] before = Counts.now();
-        body.invokeExact();
-        byte[] after = Counts.now();
-        Allocations.between(before, after).of(budget.of()).in(budget.in()).expectAtMost(budget.objects(), budget.bytes());
+        byte[] before = Counts.begin();
+        byte[] after;
+        try {
+            body.invokeExact();
+        } finally {
+            after = Counts.end();
+        }
+        Allocations.between(before, Counts.known(after)).of(budget.of()).in(budget.in()).expectAtMost(budget.objects(), budget.bytes());
     }
 
     /** The test's method with its object and its arguments, ready to be called. */

@@ -2,8 +2,9 @@ package martini.junit;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -13,6 +14,8 @@ import java.util.stream.Collectors;
 public final class Allocations {
     /** Sites that a message names. */
     private static final int NAMED = 10;
+    /** Columns of the agent's report up to here are numbers, class and site; those of a stack follow. */
+    private static final int SITE_END = 6;
     /** What the counting itself allocates. */
     private static final String OWN = "martini.junit.Counts";
 
@@ -29,38 +32,71 @@ public final class Allocations {
      * @throws IllegalStateException if the JVM has no agent of Martini's that counts
      */
     public static Allocations during(Runnable body) {
-        byte[] before = Counts.now();
-        body.run();
-        byte[] after = Counts.now();
-        return between(before, after);
+        byte[] before = Counts.begin();
+        byte[] after;
+        try {
+            body.run();
+        } finally {
+            after = Counts.end();
+        }
+        return between(before, Counts.known(after));
     }
 
     static Allocations between(byte[] before, byte[] after) {
-        Map<String, long[]> earlier = new HashMap<>();
-        lines(before).forEach(line -> earlier.put(line.key, new long[] {line.objects, line.bytes}));
-        List<Site> sites = new ArrayList<>();
-        for (Site site : lines(after)) {
-            long[] known = earlier.getOrDefault(site.key, new long[2]);
-            Site made = new Site(site.key, site.objects - known[0], site.bytes - known[1]);
-            if ((made.objects != 0 || made.bytes != 0) && !made.code().equals(OWN)) {
-                sites.add(made);
+        Map<List<String>, Map<List<String>, long[]>> sites = new LinkedHashMap<>();
+        add(sites, after, 1);
+        add(sites, before, -1);
+        List<Site> made = new ArrayList<>();
+        sites.forEach((columns, sums) -> {
+            long[] all = sums.remove(List.<String>of());
+            if (all != null && (all[0] != 0 || all[1] != 0) && !columns.get(1).equals(OWN)) {
+                made.addAll(byLine(columns, all, sums));
             }
-        }
-        return new Allocations(sites);
+        });
+        return new Allocations(made);
     }
 
-    private static List<Site> lines(byte[] counts) {
-        return new String(counts, StandardCharsets.UTF_8).lines().map(Site::parse).collect(Collectors.toList());
+    /** Adds a report of the agent: by class and site, and then by stack, where the empty one stands for the whole site. */
+    private static void add(Map<List<String>, Map<List<String>, long[]>> sites, byte[] report, int sign) {
+        new String(report, StandardCharsets.UTF_8).lines().forEach(line -> {
+            List<String> columns = Arrays.asList(line.split("\t"));
+            long[] sum = sites.computeIfAbsent(columns.subList(2, SITE_END), any -> new LinkedHashMap<>())
+                    .computeIfAbsent(columns.subList(SITE_END, columns.size()), any -> new long[2]);
+            sum[0] += sign * Long.parseLong(columns.get(0));
+            sum[1] += sign * Long.parseLong(columns.get(1));
+        });
+    }
+
+    /** A site by the lines that call it. What no stack was seen of is a part of its own, so that the parts add up to the site. */
+    private static List<Site> byLine(List<String> columns, long[] all, Map<List<String>, long[]> stacks) {
+        Map<String, Site> lines = new LinkedHashMap<>();
+        stacks.forEach((frames, sum) -> {
+            Site part = Site.of(columns, frames, sum[0], sum[1]);
+            lines.merge(part.place(), part, (one, other) -> one.with(one.objects + other.objects, one.bytes + other.bytes));
+        });
+        List<Site> parts = new ArrayList<>(lines.values());
+        parts.removeIf(part -> part.objects <= 0 || part.bytes < 0);
+        Site whole = Site.of(columns, List.of(), all[0], all[1]);
+        Site rest = whole.with(
+                all[0] - parts.stream().mapToLong(part -> part.objects).sum(), all[1] - parts.stream().mapToLong(part -> part.bytes).sum());
+        if (rest.objects < 0 || rest.bytes < 0) {
+            // Something was seen, and taken off the site since: an array that did not fit into memory.
+            return List.of(whole);
+        }
+        if (rest.objects > 0 || rest.bytes > 0) {
+            parts.add(rest);
+        }
+        return parts;
     }
 
     /** Only objects of these classes; all if there is none. A {@code *} stands for any characters. */
     public Allocations of(String... classes) {
-        return new Allocations(matching(classes, Site::type));
+        return new Allocations(matching(classes, site -> site.type));
     }
 
     /** Only what the code of these classes allocated; all if there is none. A {@code *} stands for any characters. */
     public Allocations in(String... classes) {
-        return new Allocations(matching(classes, Site::code));
+        return new Allocations(matching(classes, site -> site.code));
     }
 
     private List<Site> matching(String[] patterns, java.util.function.Function<Site, String> name) {
@@ -111,38 +147,5 @@ public final class Allocations {
             text.append("\n  and at ").append(sites.size() - NAMED).append(" more sites");
         }
         return text.toString();
-    }
-
-    /** What was allocated of one class at one site. */
-    private static final class Site {
-        /** Class, class and method of the site, and line, with tabs between. */
-        final String key;
-        final long objects;
-        final long bytes;
-
-        Site(String key, long objects, long bytes) {
-            this.key = key;
-            this.objects = objects;
-            this.bytes = bytes;
-        }
-
-        static Site parse(String line) {
-            String[] columns = line.split("\t", 3);
-            return new Site(columns[2], Long.parseLong(columns[0]), Long.parseLong(columns[1]));
-        }
-
-        String type() {
-            return key.split("\t")[0];
-        }
-
-        String code() {
-            return key.split("\t")[1];
-        }
-
-        @Override
-        public String toString() {
-            String[] columns = key.split("\t");
-            return String.format("%,d %s (%,d bytes) at %s.%s:%s", objects, columns[0], bytes, columns[1], columns[2], columns[3]);
-        }
     }
 }

@@ -4,14 +4,29 @@ package martini.junit;
 final class Counts {
     private Counts() {}
 
-    /** All that was counted so far, by class and site; fails if nothing is counted. */
-    static byte[] now() {
-        byte[] counts;
+    /**
+     * All that was counted so far, by class and site. From now on the agent also notes on which stacks the thread allocates, until
+     * {@link #end}.
+     *
+     * @throws IllegalStateException if nothing is counted
+     */
+    static byte[] begin() {
         try {
-            counts = read();
+            return known(before());
         } catch (UnsatisfiedLinkError e) {
-            counts = null;
+            return known(null);
         }
+    }
+
+    /** The same later, with the stacks; null if nothing is counted any more. */
+    static native byte[] end();
+
+    /**
+     * What {@link #end} gave.
+     *
+     * @throws IllegalStateException if that is nothing
+     */
+    static byte[] known(byte[] counts) {
         if (counts == null) {
             throw new IllegalStateException("nothing counts allocations in this JVM: start it with Martini's agent, as in"
                     + " -agentpath:/path/libmartini.so=heap=counts,file=tests-%p.trcxml");
@@ -19,6 +34,5 @@ final class Counts {
         return counts;
     }
 
-    /** The agent's; null if it counts nothing. */
-    private static native byte[] read();
+    private static native byte[] before();
 }

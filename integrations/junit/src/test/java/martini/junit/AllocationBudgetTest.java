@@ -15,6 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
 
 class AllocationBudgetTest {
+    private static final String IN_THE_JDK = "\\(in [\\w.$:]+\\)";
+
     static Object kept;
 
     @Test
@@ -73,12 +75,34 @@ class AllocationBudgetTest {
     }
 
     @Test
+    void whatIsCountedInsideOfACountNamesItsLine() {
+        Allocations made = Allocations.during(() -> {
+            kept = Short.valueOf((short) 2000);
+            Allocations inside = Allocations.during(() -> kept = Short.valueOf((short) 1000)).in("java.lang.Short");
+            assertEquals(1, inside.objects(), inside.toString());
+        }).in("java.lang.Short");
+        String line = "\n  1 java.lang.Short (16 bytes) at martini.junit.AllocationBudgetTest.lambda (in the JDK)";
+        assertEquals("allocated 2 objects (32 bytes)" + line + line,
+                made.toString().replaceAll("lambda\\S+", "lambda").replaceAll(IN_THE_JDK, "(in the JDK)"));
+    }
+
+    @Test
     void whatExceedsItsBudgetFails() {
         assertEquals(List.of(
                 "bytesTooMany: allocated 1 objects (56 bytes)\n  1 int[] (56 bytes) at martini.junit.TooMany.bytesTooMany:27\nmore than the budget of 55 bytes",
+                "inAnotherClass: allocated 1 objects (16 bytes)\n"
+                        + "  1 java.lang.Integer (16 bytes) at martini.junit.Helper.box:61 (in the JDK), from martini.junit.TooMany.inAnotherClass:39\n"
+                        + "more than the budget of 0 objects",
+                "inTheJdk: allocated 1 objects (24 bytes)\n"
+                        + "  1 java.lang.String (24 bytes) at martini.junit.TooMany.inTheJdk:33 (in the JDK)\n"
+                        + "more than the budget of 0 objects",
                 "noLimit: @AllocationBudget has no limit; give it objects or bytes, such as objects = 0",
                 "oneTooMany: allocated 3 objects (48 bytes)\n  3 java.lang.Object (48 bytes) at martini.junit.TooMany.oneTooMany:19\nmore than the budget of 2 objects",
-                "own: of the test itself"),
+                "own: of the test itself",
+                "soManyThatStacksEnd: allocated 150000 objects (2400000 bytes)\n"
+                        + "  100,000 java.lang.Integer (1,600,000 bytes) at martini.junit.TooMany.soManyThatStacksEnd:45 (in the JDK)\n"
+                        + "  50,000 java.lang.Integer (800,000 bytes) at java.lang.Integer.valueOf (called from a line that is not known)\n"
+                        + "more than the budget of 0 objects"),
                 failures(TooMany.class));
     }
 
@@ -87,7 +111,7 @@ class AllocationBudgetTest {
                 .map(event -> {
                     Optional<String> message = event.getPayload(org.junit.platform.engine.TestExecutionResult.class)
                             .flatMap(result -> result.getThrowable()).map(Throwable::getMessage);
-                    return event.getTestDescriptor().getDisplayName().replace("()", "") + ": " + message.orElse("");
+                    return event.getTestDescriptor().getDisplayName().replace("()", "") + ": " + message.orElse("").replaceAll(IN_THE_JDK, "(in the JDK)").replaceAll("(Integer.valueOf)[:\\d]*", "$1");
                 })
                 .sorted()
                 .collect(Collectors.toList());

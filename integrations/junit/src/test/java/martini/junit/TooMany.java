@@ -28,6 +28,24 @@ class TooMany {
     }
 
     @Test
+    @AllocationBudget(objects = 0, of = "java.lang.String")
+    void inTheJdk() {
+        kept[1] = "number " + kept.length;
+    }
+
+    @Test
+    @AllocationBudget(objects = 0)
+    void inAnotherClass() {
+        kept[1] = Helper.box(1_000_000);
+    }
+
+    @Test
+    @AllocationBudget(objects = 0)
+    void soManyThatStacksEnd() {
+        for (int i = 0; i < 150_000; i++) kept[2] = Integer.valueOf(1_000_000 + i);
+    }
+
+    @Test
     @AllocationBudget
     void noLimit() {}
 
@@ -35,5 +53,11 @@ class TooMany {
     @AllocationBudget(objects = 0)
     void own() {
         throw new IllegalStateException("of the test itself");
+    }
+}
+
+class Helper {
+    static Integer box(int value) {
+        return Integer.valueOf(value);
     }
 }
