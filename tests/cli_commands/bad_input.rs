@@ -190,7 +190,7 @@ fn a_bad_value_is_answered_with_its_range_and_an_example() {
         (["heap", "--share", "101"], "give a percentage from 0 to 100, such as 2.5"),
         (["heap", "--object", "x"], "give an id, such as 0x7f1c2d30 or 4711"),
         (["locks", "--from", "soon"], "give seconds, such as 12.5"),
-        (["stats", "--sort", "size"], "active-size, total-size"),
+        (["stats", "--sort", "size"], "active-size, survived, total-size"),
         (["stats", "--filter", "a*b"], "write a name such as com.foo.Bar"),
     ] {
         let flag_and_value = format!("{}={}", arguments[1], arguments[2]);

@@ -90,10 +90,13 @@ fn sampled_objects_are_scaled_to_the_accounts() {
     assert_eq!(all["coverage"]["why_unknown"], "objects were sampled, not counted");
     let findings = trace_json(&["explain", &path])["findings"].take();
     let growth = findings.as_array().unwrap().iter().find(|finding| finding["kind"] == "growth").expect("it leaks");
-    assert_eq!((&growth["at"]["class"], &growth["classes"][0]["samples"]), (&"demo.Cache".into(), &38.into()));
+    assert_eq!((&growth["at"]["class"], &growth["classes"][0]["samples"]), (&"demo.Cache".into(), &33.into()));
     assert_eq!(growth["classes"][0]["oldest"], 7);
     let live = trace_json(&["tree", "--live", &path])["nodes"].take();
     assert_eq!(live[0]["weight"], all["sum"]["active_bytes"]);
+    let new = live.as_array().unwrap().iter().find(|node| node["kind"] == "since_collection").expect("some is new");
+    let [new, active, survived] = [&new["weight"], &all["sum"]["active_bytes"], &all["sum"]["survived_bytes"]];
+    assert_eq!(new.as_u64(), active.as_u64().zip(survived.as_u64()).map(|(active, survived)| active - survived));
     // 38 of the 42 samples of this line live.
     let lines = trace_json(&["stats", "--by", "line", &path])["tables"]["line"].take();
     let line = lines.as_array().unwrap().iter().find(|line| line["line"]["line"] == 14).expect("it allocates");

@@ -1,5 +1,6 @@
 //! `martini attach` and the commands beside it, on JVMs that run already: the program is left as it was, and a trace of it is there.
 
+mod agreement;
 mod apart;
 mod killed;
 mod planted;

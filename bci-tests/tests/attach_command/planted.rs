@@ -6,7 +6,7 @@ use bci_tests::process::{Running, wait_until};
 use bci_tests::suite::Suite;
 use serde_json::Value;
 
-use crate::{Busy, about_file, assert_valid, send_signal};
+use crate::{Busy, about_file, agreement, assert_valid, send_signal};
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_deadlock_before_attaching);
@@ -123,6 +123,7 @@ fn leak_is_named(jdk: &Jdk, problem: &str, method: &str) {
     assert_eq!(growth.len(), 1, "{findings:#?}");
     assert_eq!(growth[0]["at"]["method"], method, "{findings:#?}");
     assert!(growth[0]["share"].as_f64().is_some_and(|share| share > 0.5), "{findings:#?}");
+    agreement::views_agree(&program.trace(program.pid(), 1), growth[0]);
     // What it prints at the end is not that of a program without a task.
     program.program.finish().success();
 }

@@ -47,7 +47,7 @@ use objects::{Freed, LiveObject, Objects};
 use over_time::{FEW, MANY, Recorder};
 use samples::{ByShare, Sampled, Samples, ShareKey, Shares, add_all};
 use sources::Sources;
-use totals::Living;
+use totals::{Known, Living};
 
 /// Gathers the statistics of a trace, element by element.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +151,7 @@ impl AllocationStats {
         let accounts = if self.clock.is_window() { &FxHashMap::default() } else { &self.accounts };
         self.sources.enter(&mut self.cells, accounts);
         if !self.sources.is_empty() {
-            let scale = |cell: CellIndex| self.sources.scale(self.cells.cell(cell).thread);
+            let scale = |cell: CellIndex| self.sources.scale(self.cells.cell(cell));
             self.sampled_living.iter_mut().for_each(|(&cell, living)| living.scale(scale(cell)));
             self.recorder.iter_mut().for_each(|recorder| recorder.scale(scale));
         }
@@ -375,9 +375,8 @@ impl AllocationStats {
             && let Some(found) = self.document.look.found(cell, time)
         {
             let age = u32::try_from(sample.age).unwrap_or(u32::MAX);
-            found.add_aged(amount, age, sample.samples);
-            found.samples = found.samples.saturating_add(sample.samples);
-            found.variance += (sample.error as f64).powi(2);
+            let variance = (sample.error as f64).powi(2);
+            found.add_sampled(&Known { amount, samples: sample.samples, variance }, age);
         }
         self.recorder.iter_mut().for_each(|recorder| recorder.walked(cell, time, amount));
     }
@@ -390,7 +389,7 @@ impl AllocationStats {
             // Two classes of one name share a cell.
             Position::Inside => {
                 let found = self.document.walk.found(cell, count.time);
-                found.into_iter().for_each(|found| found.amount.add(amount));
+                found.into_iter().for_each(|found| found.all.amount.add(amount));
             }
             Position::Before | Position::After => self.facts.live_counts -= 1,
         }

@@ -32,6 +32,8 @@ pub(super) struct Sources {
     uncounted: FxHashMap<CellIndex, Sampled>,
     /// Of which source the samples of each thread are a part.
     source_of: FxHashMap<Option<ThreadIndex>, SourceIndex>,
+    /// By what was made on which stack, whoever made it: what samples stand for, and that scaled to the accounts.
+    by_anyone: FxHashMap<Cell, [f64; 2]>,
     sources: FxHashMap<SourceIndex, Source>,
     calibration: Calibration,
 }
@@ -90,8 +92,16 @@ impl Sources {
             .sum()
     }
 
-    /// What samples of a thread stand for is to be multiplied by this, once it is entered.
-    pub(super) fn scale(&self, thread: Option<ThreadIndex>) -> f64 {
+    /// What samples of a cell stand for is to be multiplied by this, once it is entered. Of what lives the thread is not known once it has
+    /// ended: then it is what all samples of the same objects were multiplied by.
+    pub(super) fn scale(&self, cell: Cell) -> f64 {
+        match (cell.thread, self.by_anyone.get(&cell)) {
+            (None, Some(&[sampled, entered])) if sampled > 0.0 => entered / sampled,
+            (thread, _) => self.scale_of(thread),
+        }
+    }
+
+    fn scale_of(&self, thread: Option<ThreadIndex>) -> f64 {
         let source = self.source_of.get(&thread).and_then(|index| self.sources.get(index));
         source
             .filter(|source| source.kind == SourceKind::Exact)
@@ -135,7 +145,11 @@ impl Sources {
             self.calibration.add(&source.whole, account);
         }
         for (&index, sampled) in &self.cells {
-            let scale = self.scale(cells.cell(index).thread);
+            let cell = cells.cell(index);
+            let scale = self.scale_of(cell.thread);
+            let [all, entered] = self.by_anyone.entry(Cell { thread: None, ..cell }).or_default();
+            *all += sampled.bytes.weight;
+            *entered += sampled.bytes.weight * scale;
             cells.totals_mut(index).allocated.add(sampled.amount().scaled(scale));
         }
         let mut whole = Spread::default();

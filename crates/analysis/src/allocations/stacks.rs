@@ -38,11 +38,14 @@ pub struct Entry<'r> {
     pub changes: Vec<(usize, [Amount; 2])>,
 }
 
-/// What lives of a cell, and what samples say of it, where they say it.
+/// What lives of a cell, or a part of that.
 struct Living {
     cell: Cell,
     amount: Amount,
+    /// What samples say of it, where they say it.
     spread: Option<Spread>,
+    /// No collection has met it yet, so nobody knows what becomes of it.
+    is_new: bool,
 }
 
 impl AllocationReport {
@@ -75,7 +78,8 @@ impl AllocationReport {
         call_tree::build(&paths, &sources, options.cut, is_whole)
     }
 
-    /// What lives of the objects that were allocated below each frame, likewise. Where samples say it, all of it has an error.
+    /// What lives of the objects that were allocated below each frame, likewise. Where samples say it, all of it has an error, and what
+    /// was allocated since the last collection is a part of its own.
     pub fn live_tree(
         &self,
         options: &TreeOptions,
@@ -88,10 +92,14 @@ impl AllocationReport {
         let mut passes = self.code_passes(code_filter);
         let living =
             living.iter().filter(|living| class_filter(self.cells().class(living.cell)) && passes(living.cell));
-        let paths = living.map(|&Living { cell, amount, spread }| {
+        let paths = living.map(|&Living { cell, amount, spread, is_new }| {
             let share = spread.map(|spread| (LIVING, spread));
             let instead = (!self.frames_of(&cell).1).then_some(Label::NoStack);
-            self.path(options, cell, instead, [amount.objects as f64, amount.bytes as f64], share, 0)
+            let mut path = self.path(options, cell, instead, [amount.objects as f64, amount.bytes as f64], share, 0);
+            if is_new {
+                path.labels.insert(0, Label::SinceCollection);
+            }
+            path
         });
         let source = Source { weight: whole.weight, whole, kind: SourceKind::Sampled, most_removed: 0.0 };
         let sources = FxHashMap::from_iter([(LIVING, source)]);
@@ -125,18 +133,20 @@ impl AllocationReport {
         Path { labels, count, weight, share, counted, ran: Vec::new() }
     }
 
-    /// What lives of each cell.
+    /// What lives of each cell; of sampled objects those that were allocated since the last collection apart.
     fn living(&self) -> Vec<Living> {
         if self.sampled_living.is_empty() {
             let cells = self.cells().iter().filter(|(.., totals)| totals.live() > 0);
             return cells
-                .map(|(_, cell, totals)| Living { cell, amount: totals.living.amount, spread: None })
+                .map(|(_, cell, totals)| Living { cell, amount: totals.living.all.amount, spread: None, is_new: false })
                 .collect();
         }
-        let living = self.sampled_living.iter().map(|(&index, living)| {
-            let weight = living.amount.bytes as f64;
-            let spread = Spread { samples: living.samples, weight, variance: living.variance };
-            Living { cell: self.cells().cell(index), amount: living.amount, spread: Some(spread) }
+        let parts = self.sampled_living.iter().flat_map(|(&index, living)| {
+            [(living.survived, false), (living.since_collection(), true)].map(|(known, is_new)| (index, known, is_new))
+        });
+        let living = parts.filter(|(_, known, _)| known.samples > 0).map(|(index, known, is_new)| {
+            let spread = Spread { samples: known.samples, weight: known.amount.bytes as f64, variance: known.variance };
+            Living { cell: self.cells().cell(index), amount: known.amount, spread: Some(spread), is_new }
         });
         living.collect()
     }
@@ -180,7 +190,12 @@ impl AllocationReport {
 
     /// What lives at the end, by where it was allocated.
     pub fn live_stacks(&self) -> Vec<WeightedStack<'_>> {
-        self.living().into_iter().map(|living| self.weighted(living.cell, living.amount)).collect()
+        let stacks = self.living().into_iter().map(|living| {
+            let mut stack = self.weighted(living.cell, living.amount);
+            stack.frames.extend(living.is_new.then_some(Label::SinceCollection));
+            stack
+        });
+        stacks.collect()
     }
 
     fn weighted(&self, cell: Cell, amount: Amount) -> WeightedStack<'_> {
@@ -203,7 +218,7 @@ impl AllocationReport {
     pub fn entries(&self, names: &SiteNames, slices: usize) -> impl Iterator<Item = Entry<'_>> {
         let in_steps = self.is_in_steps();
         self.breakdown.parts(|_| true).map(move |part| {
-            let living = part.totals.living.amount;
+            let living = part.totals.living.all.amount;
             let recorder = self.recorder.as_ref();
             Entry {
                 frames: self.frames_of(&part.cell).0.iter().map(|site| site.rank()).collect(),

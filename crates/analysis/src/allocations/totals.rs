@@ -36,16 +36,40 @@ impl Amount {
     }
 }
 
-/// Objects that live.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Living {
+/// Objects, and how well they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Known {
     pub(super) amount: Amount,
-    /// Bytes of those that have survived a collection.
-    pub(super) survived_bytes: u64,
-    /// Of how many samples they are known, if they are not counted.
+    /// Of how many samples, if they are not counted.
     pub(super) samples: u64,
     /// The standard error of their bytes, squared.
     pub(super) variance: f64,
+}
+
+impl Known {
+    fn add(&mut self, other: &Known) {
+        self.amount.add(other.amount);
+        self.samples = self.samples.saturating_add(other.samples);
+        self.variance += other.variance;
+    }
+
+    fn scale(&mut self, scale: f64) {
+        self.amount = self.amount.scaled(scale);
+        self.variance *= scale * scale;
+    }
+
+    /// How far the bytes may be off with a confidence of 95 %; 0 if they are counted.
+    fn error(&self) -> u64 {
+        error(self.variance).min(self.amount.bytes)
+    }
+}
+
+/// Objects that live.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Living {
+    pub(super) all: Known,
+    /// Those that have survived a collection; none where ages are not known.
+    pub(super) survived: Known,
     /// Of those that the trace reports one by one, or of samples.
     pub(super) ages: AgeSpread,
 }
@@ -53,27 +77,42 @@ pub(super) struct Living {
 impl Living {
     /// Adds objects that have survived `age` collections; of some of them this is known.
     pub(super) fn add_aged(&mut self, amount: Amount, age: u32, known: u64) {
-        self.amount.add(amount);
-        if age > 0 {
-            self.survived_bytes = self.survived_bytes.saturating_add(amount.bytes);
-        }
+        self.add_known(&Known { amount, samples: 0, variance: 0.0 }, age);
         self.ages.push_some(age, known);
+    }
+
+    /// The same of sampled ones.
+    pub(super) fn add_sampled(&mut self, sampled: &Known, age: u32) {
+        self.add_known(sampled, age);
+        self.ages.push_some(age, sampled.samples);
+    }
+
+    fn add_known(&mut self, known: &Known, age: u32) {
+        self.all.add(known);
+        if age > 0 {
+            self.survived.add(known);
+        }
+    }
+
+    /// Those that were allocated since the last collection.
+    pub(super) fn since_collection(&self) -> Known {
+        let mut amount = self.all.amount;
+        amount.remove(self.survived.amount);
+        let samples = self.all.samples.saturating_sub(self.survived.samples);
+        Known { amount, samples, variance: (self.all.variance - self.survived.variance).max(0.0) }
     }
 
     /// Adds a group that shares no object with this one.
     pub(super) fn add(&mut self, other: &Living) {
-        self.amount.add(other.amount);
-        self.survived_bytes = self.survived_bytes.saturating_add(other.survived_bytes);
-        self.samples = self.samples.saturating_add(other.samples);
-        self.variance += other.variance;
+        self.all.add(&other.all);
+        self.survived.add(&other.survived);
         self.ages.add(&other.ages);
     }
 
     /// Makes the samples stand for so many times as much.
     pub(super) fn scale(&mut self, scale: f64) {
-        self.amount = self.amount.scaled(scale);
-        self.survived_bytes = scaled(self.survived_bytes, scale);
-        self.variance *= scale * scale;
+        self.all.scale(scale);
+        self.survived.scale(scale);
     }
 }
 
@@ -96,13 +135,13 @@ impl ObjectTotals {
 
     /// Objects not collected when the trace ended.
     pub fn live(&self) -> u64 {
-        self.living.amount.objects
+        self.living.all.amount.objects
     }
 
     /// Objects collected before the trace ended. Not known where objects are counted instead of reported
     /// one by one: some of the live ones may be older than the trace, so this is 0 at least.
     pub fn collected(&self) -> u64 {
-        self.allocated.objects.saturating_sub(self.living.amount.objects)
+        self.allocated.objects.saturating_sub(self.living.all.amount.objects)
     }
 
     /// Bytes of all objects ever reported ("total size"). Stays at the largest number there is if a hostile trace exceeds it.
@@ -112,18 +151,18 @@ impl ObjectTotals {
 
     /// Bytes of the live objects ("active size").
     pub fn live_bytes(&self) -> u64 {
-        self.living.amount.bytes
+        self.living.all.amount.bytes
     }
 
     /// Bytes of the live objects that have survived a collection: the others may be garbage that none has removed yet. 0 where ages are
     /// not known.
     pub fn survived_bytes(&self) -> u64 {
-        self.living.survived_bytes
+        self.living.survived.amount.bytes
     }
 
     /// Bytes of the collected objects.
     pub fn collected_bytes(&self) -> u64 {
-        self.allocated.bytes.saturating_sub(self.living.amount.bytes)
+        self.allocated.bytes.saturating_sub(self.living.all.amount.bytes)
     }
 
     /// How many of the bytes the JIT let be allocated, as a sampler estimates; `None` if none ran.
@@ -138,11 +177,11 @@ impl ObjectTotals {
 
     /// What samples say to live was allocated, and is no more than that: the difference is chance.
     pub(super) fn bound_living(&mut self) {
-        if self.living.samples > 0 {
-            let Amount { objects, bytes } = &mut self.living.amount;
-            *objects = self.allocated.objects.min(*objects);
-            *bytes = self.allocated.bytes.min(*bytes);
-            self.living.survived_bytes = self.living.survived_bytes.min(*bytes);
+        if self.living.all.samples > 0 {
+            for Amount { objects, bytes } in [&mut self.living.all.amount, &mut self.living.survived.amount] {
+                *objects = self.allocated.objects.min(*objects);
+                *bytes = self.allocated.bytes.min(*bytes);
+            }
         }
     }
 
@@ -181,17 +220,27 @@ impl ObjectTotals {
 
     /// Do survivors accumulate? See [`AgeSpread::is_growing`]; of samples, do they spread over the ages as leaked objects do?
     pub fn is_growing(&self) -> bool {
-        if self.living.samples > 0 { self.living.ages.are_spread() } else { self.living.ages.is_growing() }
+        if self.living.all.samples > 0 { self.living.ages.are_spread() } else { self.living.ages.is_growing() }
     }
 
     /// Of how many samples the live objects are known; 0 if they are counted.
     pub fn live_samples(&self) -> u64 {
-        self.living.samples
+        self.living.all.samples
     }
 
     /// How far the bytes of the live objects may be off with a confidence of 95 %; 0 if they are counted.
     pub fn live_error(&self) -> u64 {
-        error(self.living.variance).min(self.living.amount.bytes)
+        self.living.all.error()
+    }
+
+    /// Of how many samples those of the live objects are known that have survived a collection; 0 if they are counted.
+    pub fn survived_samples(&self) -> u64 {
+        self.living.survived.samples
+    }
+
+    /// How far their bytes may be off with a confidence of 95 %; 0 if they are counted.
+    pub fn survived_error(&self) -> u64 {
+        self.living.survived.error()
     }
 
     /// Counts bytes that a sampler estimates to have been allocated, and the square of their standard error if it says so.
@@ -236,12 +285,9 @@ mod tests {
 
     #[test]
     fn samples_never_say_that_more_lives_than_was_allocated() {
-        let living = |samples| Living {
-            amount: Amount { objects: 12, bytes: 1_200 },
-            survived_bytes: 1_100,
-            samples,
-            ..Living::default()
-        };
+        let known = |bytes, samples| Known { amount: Amount { objects: 12, bytes }, samples, variance: 0.0 };
+        let living =
+            |samples| Living { all: known(1_200, samples), survived: known(1_100, samples), ..Living::default() };
         let bound = |samples| {
             let allocated = Amount { objects: 10, bytes: 1_000 };
             let mut totals = ObjectTotals { allocated, living: living(samples), ..ObjectTotals::default() };

@@ -31,6 +31,8 @@ pub enum Label<'a> {
     Thread(Option<&'a str>),
     /// No stack is known of what is below.
     NoStack,
+    /// What is below was allocated since the last collection, and may be garbage.
+    SinceCollection,
     /// The JIT removed what is below, so that nobody knows who would have made it.
     Removed,
     /// A function of native code.
@@ -65,6 +67,7 @@ impl std::fmt::Display for Label<'_> {
             Label::Thread(Some("")) => f.write_str("(unnamed thread)"),
             Label::Thread(None) => f.write_str("(no thread)"),
             Label::NoStack => f.write_str("(no stack)"),
+            Label::SinceCollection => f.write_str("(allocated since the last collection)"),
             Label::Removed => f.write_str(REMOVED),
             Label::Function { name, library: "" } => f.write_str(name),
             Label::Function { name, library } => write!(f, "{name} ({})", library_name(library)),

@@ -95,8 +95,8 @@ fn by_line<'a>(rows: &[Row<'a>]) -> BTreeMap<Option<Location<'a>>, Vec<Growing<'
             bytes: row.totals.survived_bytes(),
             generations: row.totals.generations(),
             oldest: row.totals.oldest().unwrap_or(0),
-            samples: row.totals.live_samples(),
-            error: row.totals.live_error(),
+            samples: row.totals.survived_samples(),
+            error: row.totals.survived_error(),
         });
     }
     lines

@@ -1,7 +1,7 @@
 //! Sampled objects where nothing is counted: they are scaled to what the JVM accounts to threads.
 
 use analysis::allocations::{AllocationReport, AllocationStats, By, Naming, Scope, Subject};
-use analysis::call_tree::TreeOptions;
+use analysis::call_tree::{Label, TreeOptions};
 use analysis::coverage::WhyUnknown;
 use proptest::prelude::*;
 use trace::ids::{ClassId, MethodId, StackId, ThreadId};
@@ -73,6 +73,14 @@ fn lives(age: u64, samples: u64, time: u64) -> Element<'static> {
         error: samples * 100,
         time: Time(time),
     })
+}
+
+/// The same of a thread that has ended.
+fn lives_of_ended(age: u64, samples: u64, time: u64) -> Element<'static> {
+    match lives(age, samples, time) {
+        Element::LiveSample(sample) => Element::LiveSample(LiveSample { thread: None, ..sample }),
+        other => other,
+    }
 }
 
 fn account(thread: u64, vm_bytes: Option<u64>) -> Element<'static> {
@@ -194,7 +202,25 @@ fn the_last_look_says_what_lives_and_how_old_it_is() {
     assert_eq!(sum.live_error(), 748);
     let root = report.live_tree(&TreeOptions::default(), |_| true, None);
     assert_eq!((root.count, root.weight, root.error), (60, 6_000, 748));
+    // What no collection has met is apart.
+    let parts: Vec<_> = root.children.iter().map(|node| (node.label, node.count, node.weight)).collect();
+    assert_eq!(parts.len(), 2, "{parts:?}");
+    let is_new = |label| label == Some(Label::SinceCollection);
+    assert!(parts.iter().any(|&(label, count, weight)| is_new(label) && (count, weight) == (20, 2_000)), "{parts:?}");
+    assert!(parts.iter().any(|&(label, count, weight)| !is_new(label) && (count, weight) == (40, 4_000)), "{parts:?}");
+    let stacks = report.live_stacks();
+    let new = stacks.iter().filter(|stack| stack.frames.last() == Some(&Label::SinceCollection));
+    assert_eq!(new.map(|stack| stack.weight).sum::<u64>(), 2_000);
     assert_eq!(report.live_tree(&TreeOptions::default(), |class| class == "nothing", None).weight, 0);
+}
+
+#[test]
+fn what_lives_of_an_ended_thread_is_scaled_as_what_it_allocated() {
+    let elements = [sampled(1, 1, 150, 150_000), account(1, Some(75_000)), lives_of_ended(1, 150, 800)];
+    let report = report(&elements, &Scope::default());
+    let sum = report.sum(|_| true);
+    assert_eq!((sum.total_bytes(), sum.live_bytes(), sum.survived_bytes()), (75_000, 75_000, 75_000));
+    assert_eq!(report.live_tree(&TreeOptions::default(), |_| true, None).weight, 75_000);
 }
 
 #[test]

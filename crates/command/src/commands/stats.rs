@@ -44,6 +44,8 @@ Columns:
   total        all allocated objects
   collected    objects freed by a collection
   active size  bytes of the live objects
+  survived     of these, bytes that survived a collection; the others were
+               allocated since the last one, and may be garbage
   total size   bytes of all objects
   avg age      collections that the live objects survived, on average
   gens         generations: number of different ages of the live objects; many

@@ -31,6 +31,8 @@ pub(crate) enum ObjectColumn {
     Collected,
     /// Bytes of the live instances
     ActiveSize,
+    /// Bytes of the live instances that survived a collection
+    Survived,
     /// Bytes of all instances
     TotalSize,
     /// Average age of the live instances
@@ -58,6 +60,7 @@ fn order(a: &Row<'_>, b: &Row<'_>, column: ObjectColumn) -> Ordering {
         ObjectColumn::Total => x.total().cmp(&y.total()),
         ObjectColumn::Collected => x.collected().cmp(&y.collected()),
         ObjectColumn::ActiveSize => x.live_bytes().cmp(&y.live_bytes()),
+        ObjectColumn::Survived => x.survived_bytes().cmp(&y.survived_bytes()),
         ObjectColumn::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
         ObjectColumn::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
         ObjectColumn::Generations => x.generations().cmp(&y.generations()),
@@ -141,7 +144,9 @@ impl TableKind {
             TableKind::Counts { live, places, .. } => (live, places),
         };
         match column {
-            ObjectColumn::Collected | ObjectColumn::Age | ObjectColumn::Generations if !ages => {
+            ObjectColumn::Collected | ObjectColumn::Survived | ObjectColumn::Age | ObjectColumn::Generations
+                if !ages =>
+            {
                 Some("the trace has no deaths or ages; record them with martini run --sampled, or --heap events")
             }
             ObjectColumn::Live | ObjectColumn::ActiveSize if !live => {
@@ -172,6 +177,7 @@ fn numbers<'a>(report: &AllocationReport) -> View<'a, ObjectTotals> {
         .text("objects", |totals| Count(totals.total()))
         .both("collected", "collected", move |totals| has_collected.then(|| Count(totals.collected())))
         .both("active size", "active_bytes", |totals| Bytes(totals.live_bytes()))
+        .text("survived", |totals| Bytes(totals.survived_bytes()))
         .both("total size", "total_bytes", |totals| Bytes(totals.total_bytes()))
         .both("avg age", "average_age", |totals| totals.average_age().map(Decimal))
         .both("gens", "generations", |totals| Count(totals.generations()))
@@ -231,6 +237,7 @@ pub(crate) fn table(rows: &[Row<'_>], by: By, report: &AllocationReport) -> Tabl
             ("removed by JIT", has_removed),
             ("live", live),
             ("active size", live),
+            ("survived", ages),
             ("avg age", ages),
             ("gens", ages),
             (noun(by), true),
@@ -242,7 +249,8 @@ pub(crate) fn table(rows: &[Row<'_>], by: By, report: &AllocationReport) -> Tabl
 /// A table of lines, methods or modules in their order, of all that makes `whole` bytes.
 pub(crate) fn code_table(lines: &[Line<'_>], by: By, whole: u64, report: &AllocationReport) -> Table {
     let has_error = lines.iter().any(|line| line.row.error.is_some());
-    let live = TableKind::of(report).has_live_lines();
+    let kind = TableKind::of(report);
+    let live = kind.has_live_lines();
     let headings = chosen([
         ("total size", true),
         ("±", has_error),
@@ -250,6 +258,7 @@ pub(crate) fn code_table(lines: &[Line<'_>], by: By, whole: u64, report: &Alloca
         ("objects", true),
         ("live", live),
         ("active size", live),
+        ("survived", live && kind != TableKind::Objects),
         (noun(by), true),
     ]);
     code(by, whole, report).select(&headings).table(lines)

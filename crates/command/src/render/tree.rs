@@ -324,6 +324,7 @@ fn add_json(node: &Node<'_>, depth: usize, nodes: &mut Vec<Value>) {
         Some(Label::Class(_)) => "class",
         Some(Label::Thread(_)) => "thread",
         Some(Label::NoStack) => "no_stack",
+        Some(Label::SinceCollection) => "since_collection",
         Some(Label::Removed) => "removed",
         Some(Label::Function { .. }) => "function",
         Some(Label::Library(_)) => "library",

@@ -24,7 +24,7 @@ export function leaksView() {
     numberColumn("live_bytes", "live bytes", bytes, "at the end of the trace"), numberColumn("live", "live objects", count, "at the end of the trace"),
     { key: "kept", title: "of allocated", number: true, help: "live share of the allocated objects", text: (/** @type {LeakRow} */ row) => (row.live_error > 0 && row.live >= row.total ? "about all" : percent(row.live, row.total)), sort: (/** @type {LeakRow} */ row) => row.live / (row.total || 1) },
     ...(leaks.has_ages ? [
-      numberColumn("survived_bytes", "survived", bytes, "bytes of objects that survived a collection"),
+      numberColumn("survived_bytes", "survived", bytes, "of the live bytes, those that survived a collection; the others were allocated since the last one, and may be garbage"),
       numberColumn("generations", "ages", count, "different ages: many mean that it is allocated steadily and never released"),
       numberColumn("average_age", "age", (value) => value.toFixed(1), "collections survived, on average"),
       numberColumn("oldest", "oldest", count, "collections that the oldest survived"),

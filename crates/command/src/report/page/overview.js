@@ -45,8 +45,8 @@ function mostOfAll() {
     found.push(...most("Allocated", "allocations", rows(allocations, values, "line", false), sum(values), bytes, table));
   }
   if (leaks) {
-    const alive = leaks.line.rows.map((row) => ({ text: row.text, value: row.live_bytes }));
-    found.push(...most("Live at the end", "leaks", alive, alive.reduce((sum, row) => sum + row.value, 0), bytes, { by: "line" }));
+    const alive = leaks.line.rows.map((row) => ({ text: row.text, value: leaks.has_ages ? row.survived_bytes : row.live_bytes }));
+    found.push(...most(leaks.has_ages ? "Survived a collection" : "Live at the end", "leaks", alive, alive.reduce((sum, row) => sum + row.value, 0), bytes, { by: "line" }));
   }
   if (cpu) {
     const values = cpuValues(cpu, null);
