@@ -18,6 +18,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_lock_beside_an_idle_pool);
     suite.each_jdk(a_read_write_lock_beside_a_busier_monitor);
     suite.each_jdk(a_thread_that_is_late_for_safepoints);
+    suite.each_jdk(a_leak_of_classes);
     suite.each_jdk(a_program_without_a_problem);
     suite.jdks(21..).each(virtual_threads_are_in_a_dump_without_a_recording);
 }
@@ -128,9 +129,34 @@ fn leak_is_named(jdk: &Jdk, problem: &str, method: &str) {
     program.program.finish().success();
 }
 
-/// One command: a recording, a dump at its end, and the path to what piled up.
 fn the_holder_of_a_leak_is_named(jdk: &'static Jdk) {
-    let mut program = planted(jdk, "listeners");
+    let program = planted(jdk, "listeners");
+    let (program, growth) = growth_with_leaks(program);
+    assert!(growth.lines().next().is_some_and(|head| head.contains("planted.Main.register(")), "{growth}");
+    let held = growth.lines().find(|line| line.trim().starts_with("held by (")).unwrap_or_else(|| panic!("{growth}"));
+    for part in ["16 of 16 objects looked at) root: ", "class planted.Main > static LISTENERS java.util.ArrayList"] {
+        assert!(held.contains(part), "{part}: {growth}");
+    }
+    program.program.finish().success();
+}
+
+/// What the class of each loader keeps piles up, at the line of its initialiser. The next command names who keeps the loaders.
+fn a_leak_of_classes(jdk: &'static Jdk) {
+    let (program, growth) = growth_with_leaks(planted(jdk, "classes"));
+    let line = "planted.Application.<clinit>(";
+    assert!(growth.lines().next().is_some_and(|head| head.contains(line)), "{growth}");
+    let dump = program.folder.join(&format!("martini-{}-1.hprof", program.pid()));
+    let next = format!("martini-{}-1.hprof --show suspects", program.pid());
+    assert!(growth.contains(&next), "{next}: {growth}");
+    let suspects = about_file("heap", &dump, &["--show", "suspects", "--top", "1"]).success().out;
+    for part in ["class planted.Deployments\n", "static DEPLOYED  java.util.ArrayList"] {
+        assert!(suspects.contains(part), "{part}: {suspects}");
+    }
+    program.program.finish().success();
+}
+
+/// What `attach --leaks` says of the first thing that grows.
+fn growth_with_leaks(mut program: Busy) -> (Busy, String) {
     let attached = Running::start(&mut program.command("attach", &["--leaks"]));
     wait_until(|| program.martini("status", &[]).status == Some(0));
     program.program.send("go");
@@ -138,12 +164,7 @@ fn the_holder_of_a_leak_is_named(jdk: &'static Jdk) {
     send_signal(attached.pid(), "INT");
     let attached = attached.finish().success().err();
     let (_, growth) = attached.split_once("\ngrowth: ").unwrap_or_else(|| panic!("{attached}"));
-    assert!(growth.lines().next().is_some_and(|head| head.contains("planted.Main.register(")), "{attached}");
-    let held = growth.lines().find(|line| line.trim().starts_with("held by (")).unwrap_or_else(|| panic!("{attached}"));
-    for part in ["16 of 16 objects looked at) root: ", "class planted.Main > static LISTENERS java.util.ArrayList"] {
-        assert!(held.contains(part), "{part}: {attached}");
-    }
-    program.program.finish().success();
+    (program, growth.to_owned())
 }
 
 /// The first finding is that lock, by what it costs: who waits, who owns it, and where both are. Nobody is stuck, and nothing grows.

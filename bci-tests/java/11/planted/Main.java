@@ -24,6 +24,7 @@ public final class Main {
     private static volatile byte[] garbage;
     private static volatile boolean isLeaking;
     private static Runnable leak;
+    private static int leakEndsAfter = 8;
 
     private Main() {
     }
@@ -44,6 +45,11 @@ public final class Main {
                 break;
             case "threadlocal":
                 leak = Main::remember;
+                break;
+            case "classes":
+                leak = () -> start("deployer", Main::redeploy);
+                // Many are of the VM's own, for its memory for classes, in bursts.
+                leakEndsAfter = 24;
                 break;
             case "healthy":
                 healthy();
@@ -72,7 +78,7 @@ public final class Main {
         System.exit(0);
     }
 
-    /** A line begins the leak, if that is the problem, which ends with eight collections: so the heap has room for it. */
+    /** A line begins the leak, if that is the problem, which ends with so many collections: so the heap has room for it. */
     private static void untilTold() throws Exception {
         while (System.in.read() >= 0) {
             if (leak == null) {
@@ -82,7 +88,7 @@ public final class Main {
             isLeaking = true;
             leak.run();
             leak = null;
-            while (collections() < first + 8) {
+            while (collections() < first + leakEndsAfter) {
                 Thread.sleep(1);
             }
             isLeaking = false;
@@ -171,6 +177,17 @@ public final class Main {
                 churn(2_000);
             }
             pause(2);
+        }
+    }
+
+    /** The class loaders of an application that is deployed again and again, and ten times as much garbage. */
+    private static void redeploy() {
+        while (isLeaking) {
+            for (int deployment = 0; deployment < 5; deployment++) {
+                Deployments.deploy();
+                churn(100_000);
+            }
+            pause();
         }
     }
 
