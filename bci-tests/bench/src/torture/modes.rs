@@ -47,6 +47,7 @@ impl Mode {
             mode.sometimes(random, 6, "internals", &["off"]);
         }
         mode.sometimes(random, 8, "stacks", &["jvmti"]);
+        mode.sometimes(random, 6, "warmup", &["on"]);
         mode
     }
 

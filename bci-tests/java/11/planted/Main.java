@@ -187,7 +187,7 @@ public final class Main {
                 Deployments.deploy();
                 churn(100_000);
             }
-            pause();
+            pause(2);
         }
     }
 

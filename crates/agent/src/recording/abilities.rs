@@ -65,6 +65,10 @@ fn with_layouts(lines: Lines, jvm: &'static Jvm, jni: Jni, hotspot: &'static Hot
         Ok(_) => lines.with("yes", "symbols for --ttsp: found in libjvm"),
         Err(why) => lines.with("without", format!("symbols for --ttsp: {why}")),
     };
+    let lines = match hotspot.perf_counters().and_then(|_| hotspot.class_states()) {
+        Ok(_) => lines.with("yes", "counters and states of classes for --warmup: layout known"),
+        Err(why) => lines.with("without", format!("counters and states of classes for --warmup: {why}")),
+    };
     // The test compares lines.
     let walker = environments::with_lines(jvm.env, || hotspot.trusted_walker(jvm.env, jni, jvm.java).map(drop));
     match walker {
