@@ -54,6 +54,20 @@ fn the_pieces_of_a_report_add_up_to_what_stats_says() {
 }
 
 #[test]
+fn the_start_in_a_report_is_what_warmup_says() {
+    let start = &report(&trace("start.trcxml"))["start"];
+    let warmup = trace_json(&["warmup", &trace("start.trcxml")]);
+    let all = |rows: &Value, key: &str| -> Vec<Value> {
+        rows.as_array().unwrap().iter().map(|row| row[key].clone()).collect()
+    };
+    assert_eq!(all(&start["initialisers"], "own"), all(&warmup["initialisers"], "own_nanos"));
+    assert_eq!(all(&start["initialisers"], "text"), all(&warmup["initialisers"], "class"));
+    assert_eq!(all(&start["intervals"], "classes"), all(&warmup["intervals"], "classes"));
+    assert_eq!(all(&start["methods"], "time"), all(&warmup["methods"], "nanos"));
+    assert_eq!(report(&trace("heap.trcxml"))["start"], Value::Null);
+}
+
+#[test]
 fn a_report_says_what_ran_and_how_to_record_more_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("app.trcxml");

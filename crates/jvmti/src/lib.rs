@@ -4,7 +4,7 @@
 //! - JVM TI and JNI: [`Env`] wraps a JVM TI environment, [`Jni`] a thread's JNI environment, [`Vm`] the VM itself.
 //! - What libjvm offers beside them: the management functions ([`Management`], [`HeapDumper`], [`is_flag_on`],
 //!   [`run_diagnostic_command`]), the room in the heap ([`HeapRoom`]), and the table of structures for debuggers ([`Field`],
-//!   [`size_of_type`]). A VM without them makes these `None`.
+//!   [`size_of_type`], [`int_constant`]). A VM without them makes these `None`.
 //!
 //! References to Java objects stay the raw pointers of JNI; a method that passes one to the VM is therefore `unsafe`. A live
 //! reference is a local reference of the current thread or a global one. Beyond what each of them asks for, the current phase and

@@ -60,45 +60,38 @@ impl Field {
 
 /// How many bytes a structure of the VM takes (`gHotSpotVMTypes`); `None` if the VM does not say.
 pub fn size_of_type(name: &CStr) -> Option<usize> {
-    let entries = value(c"gHotSpotVMTypes").filter(|&entries| entries != 0)?;
-    let stride = value(c"gHotSpotVMTypeEntryArrayStride")?;
-    let name_at = value(c"gHotSpotVMTypeEntryTypeNameOffset")?;
+    let type_at =
+        entry_named(c"gHotSpotVMTypes", c"gHotSpotVMTypeEntryArrayStride", c"gHotSpotVMTypeEntryTypeNameOffset", name)?;
     let size_at = value(c"gHotSpotVMTypeEntrySizeOffset")?;
-    // SAFETY: as in `Field::find`.
-    unsafe {
-        let mut entry = entries;
-        loop {
-            let found = ((entry + name_at) as *const *const c_char).read();
-            if found.is_null() {
-                return None;
-            }
-            if CStr::from_ptr(found) == name {
-                return Some(((entry + size_at) as *const u64).read() as usize).filter(|&size| size > 0);
-            }
-            entry += stride;
-        }
-    }
+    // SAFETY: the entry has a size there.
+    Some(unsafe { ((type_at + size_at) as *const u64).read() } as usize).filter(|&size| size > 0)
 }
 
 /// The value of a constant of the VM (`gHotSpotVMIntConstants`); `None` if the VM does not say.
 pub fn int_constant(name: &CStr) -> Option<i32> {
-    let entries = value(c"gHotSpotVMIntConstants").filter(|&entries| entries != 0)?;
-    let stride = value(c"gHotSpotVMIntConstantEntryArrayStride")?;
-    let name_at = value(c"gHotSpotVMIntConstantEntryNameOffset")?;
+    let (stride, name_at) = (c"gHotSpotVMIntConstantEntryArrayStride", c"gHotSpotVMIntConstantEntryNameOffset");
+    let constant_at = entry_named(c"gHotSpotVMIntConstants", stride, name_at, name)?;
     let value_at = value(c"gHotSpotVMIntConstantEntryValueOffset")?;
-    // SAFETY: as in `Field::find`.
-    unsafe {
-        let mut entry = entries;
-        loop {
-            let found = ((entry + name_at) as *const *const c_char).read();
-            if found.is_null() {
-                return None;
-            }
-            if CStr::from_ptr(found) == name {
-                return Some(((entry + value_at) as *const i32).read());
-            }
-            entry += stride;
+    // SAFETY: the entry has a value there.
+    Some(unsafe { ((constant_at + value_at) as *const i32).read() })
+}
+
+/// The address of the entry of that name in a table of which the VM exports where it is, how long an entry is, and where its name is.
+fn entry_named(table: &CStr, stride: &CStr, name_offset: &CStr, name: &CStr) -> Option<usize> {
+    let mut entry = value(table).filter(|&entries| entries != 0)?;
+    let (stride, name_at) = (value(stride)?, value(name_offset)?);
+    loop {
+        // SAFETY: the VM says where its entries are and how long; a null name ends them; names are literals of libjvm, which is never
+        // unloaded.
+        let found = unsafe { ((entry + name_at) as *const *const c_char).read() };
+        if found.is_null() {
+            return None;
         }
+        // SAFETY: as above.
+        if unsafe { CStr::from_ptr(found) } == name {
+            return Some(entry);
+        }
+        entry += stride;
     }
 }
 

@@ -106,7 +106,9 @@ fn whatever_the_writer_writes_is_valid() {
 /// A minimal valid element: all that must be there.
 fn minimal(spec: &ElementSpec, without: Option<&str>) -> String {
     let value = |name: &str| match name {
-        "time" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late" => "1.000000000",
+        "time" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late" | "lookInterval" => {
+            "1.000000000"
+        }
         "mode" | "methodMode" => "INCLUDE",
         "genericPattern" | "methodGenericPattern" => "NONE",
         "type" => "Unknown",

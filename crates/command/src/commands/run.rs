@@ -67,7 +67,7 @@ Environment:
 /// stacks show who calls these sites (--callers; off disables them). --heap events records every single object; --stack, --allocsites and
 /// --lifetimes imply it. Such a trace grows with every allocation; --limit bounds it.
 ///
-/// --cpu, --wall, --ttsp, --sampled and --locks record other data, all into one trace. Only --locks rewrites code then, of one class of the JDK, and sites are counted only with
+/// --cpu, --wall, --ttsp, --warmup, --sampled and --locks record other data, all into one trace. Only --locks rewrites code then, of one class of the JDK, and sites are counted only with
 /// --heap counts. --cpu, --wall and --ttsp need line numbers for all compiled code: the JVM gets -XX:+DebugNonSafepoints, unless its command line
 /// sets that flag.
 ///

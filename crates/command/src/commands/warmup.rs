@@ -21,7 +21,7 @@ use crate::render::{head, notes, warm_up as render};
 /// --wait for a startup probe: 0 if it is warm, 3 if not within --budget, 4 if it never will be. Of a trace:
 ///
 /// Classes, static initialisers, compilations and collections on one time axis. Times are the JVM's own counters, since its start. Record with
-/// warmup=on (martini run --warmup); with --cpu, the share of interpreted code is shown too.
+/// warmup=on (martini run --warmup); CPU samples beside it show how much of the code was still interpreted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns over time:
@@ -38,7 +38,7 @@ Columns of initialisers:
   total        with them
 
 Examples:
-  martini run --warmup --cpu java -jar app.jar
+  martini run --warmup java -jar app.jar
   martini warmup martini-4711.trcxml
   martini warmup 4711 --wait --budget 90s
   martini warmup app.trcxml --stacks --own com.acme.*

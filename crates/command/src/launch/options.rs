@@ -20,6 +20,9 @@ const CALLERS: &str = "16k";
 /// How often objects are sampled where leaks are looked for: a leak of some MiB has a hundred samples.
 const OF_LEAKS: &str = "64k";
 
+/// How often threads are sampled beside their start.
+const CPU: &str = "10ms";
+
 /// The options given, in their order, which matters for filter patterns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
@@ -67,7 +70,7 @@ impl AgentOptions {
     /// is given. Locks of all kinds are recorded together: nothing has run yet that would have to be rewritten.
     pub(crate) fn or_counts(mut self) -> Self {
         self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())], decides_heap);
-        self.with_callers().with_juc()
+        self.with_callers().with_juc().with_cpu()
     }
 
     /// Sets what a running JVM gives at once, without a class being rewritten, unless an option that the user gave decides what is
@@ -81,7 +84,7 @@ impl AgentOptions {
         if !self.has(THREAD_DUMP.0) {
             self.raw.push(THREAD_DUMP.0, THREAD_DUMP.1);
         }
-        let with_callers = self.with_callers();
+        let with_callers = self.with_callers().with_cpu();
         if keeps_code { with_callers.with_juc() } else { with_callers }
     }
 
@@ -128,6 +131,14 @@ impl AgentOptions {
     fn with_juc(mut self) -> Self {
         if self.raw.value("locks") == Some("on") && !self.has("juc") {
             self.raw.push("juc", "on");
+        }
+        self
+    }
+
+    /// Sets `cpu` where `warmup` is on, unless that is given: how much of the code is still interpreted.
+    fn with_cpu(mut self) -> Self {
+        if self.raw.value("warmup") == Some("on") && !self.has("cpu") {
+            self.raw.push("cpu", CPU);
         }
         self
     }
@@ -431,6 +442,8 @@ mod tests {
         assert!(!string(&[("heap", "vm")]).contains("callers") && !string(&[("locks", "on")]).contains("callers"));
         assert_eq!(string(&[("locks", "on")]), "locks=on,file=/tmp/x.trcxml,juc=on");
         assert_eq!(string(&[("locks", "on"), ("juc", "off")]), "locks=on,juc=off,file=/tmp/x.trcxml");
+        assert_eq!(string(&[("warmup", "on")]), "warmup=on,file=/tmp/x.trcxml,cpu=10ms");
+        assert_eq!(string(&[("warmup", "on"), ("cpu", "off")]), "warmup=on,cpu=off,file=/tmp/x.trcxml");
     }
 
     #[test]

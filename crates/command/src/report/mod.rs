@@ -13,6 +13,7 @@ mod locks;
 mod names;
 mod page;
 mod pairs;
+mod start;
 mod tree;
 mod wait_stacks;
 mod waits;
@@ -44,6 +45,7 @@ pub(crate) fn write(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let naming = Naming::Own(own.clone());
+    let start = start::json(&whole.warm_up, &own);
     let origin = origin(whole);
     let report = &whole.allocations.report;
     let beside = || {
@@ -68,6 +70,7 @@ pub(crate) fn write(
         ]
     });
     data.insert("collections".to_owned(), collections(&whole.collections, origin));
+    data.insert("start".to_owned(), start);
     data.insert("length".to_owned(), length(whole).into());
     data.insert("dump".to_owned(), heap_dump.map_or(Value::Null, dump::shortened));
     data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));

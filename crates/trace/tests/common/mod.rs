@@ -150,9 +150,8 @@ fn attribute(spec: &AttributeSpec) -> BoxedStrategy<String> {
 
 fn value(name: &str) -> BoxedStrategy<String> {
     match name {
-        "time" | "overhead" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late" => {
-            any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed()
-        }
+        "time" | "overhead" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late"
+        | "lookInterval" => any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed(),
         "mode" | "methodMode" => prop::sample::select(vec!["INCLUDE", "EXCLUDE"]).prop_map_into().boxed(),
         "genericPattern" | "methodGenericPattern" => {
             prop::sample::select(vec!["NONE", "PREFIX", "SUFFIX"]).prop_map_into().boxed()

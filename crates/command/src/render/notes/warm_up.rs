@@ -22,7 +22,7 @@ pub(crate) fn of_warm_up(reading: &Reading<WarmUpReport>) -> Vec<String> {
             );
         }
         if report.code().samples == 0 {
-            notes.push("how much code was interpreted is not recorded (martini run --warmup --cpu)".to_owned());
+            notes.push("how much code was interpreted is not recorded (cpu=10ms)".to_owned());
         }
     }
     notes.extend(of_any(reading));

@@ -26,6 +26,9 @@
 /** @typedef {{class: string, instances: number, shallow: number, retained: number, unreachable: number, average_age: number|null, generations: number}} ClassRow */
 /** @typedef {{strings: {strings: number, bytes: number, distinct: number, wasted: number, duplicates: {text: string|null, strings: number, wasted: number}[]}, collections: {class: string, instances: number, empty: number, empty_bytes: number, sparse: number, sparse_bytes: number}[], boxes: {class: string, instances: number, bytes: number, distinct: number, wasted: number}[]}} Waste */
 /** As of `martini heap --json`. @typedef {{path: string, objects: number, shallow: number, reachable_objects: number, reachable_shallow: number, roots: number, complete: boolean, notes: string[], histogram: ClassRow[], dominators: HeapObject[], suspects: Suspect[], waste: Waste|null}} Dump */
+/** @typedef {{text: string, own: number, total: number, begun: number, thread: string|null, caused_by: string|null, stack: string[]}} Initialiser */
+/** @typedef {{from: number|null, until: number, classes: number, causes: number[], interpreted: number, code: number, samples: number}} StartInterval */
+/** @typedef {{sentences: string[], intervals: StartInterval[], initialisers: Initialiser[], left: number, lookups: {text: string, count: number, caused_by: string|null}[], methods: {text: string, time: number, count: number, discarded: number, bytes: number}[]}} Start */
 /** @typedef {{kind: string, head: string, sentences: string[], next?: string, search?: string|null}} Finding */
 /** @typedef {{texts: string[], class: number[], method: number[], source: number[], line: number[], whose: number[]}} Names */
 /** What is said of a trace of two. @typedef {{path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], length: number}} Head */
@@ -35,7 +38,7 @@
  *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean,
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
  *   wall: Cpu|null, wait_stacks: Cells|null, collections: {count: number, pauses: number, since: number[], pause: number[], used: (number|null)[]}|null,
- *   allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
+ *   start?: Start|null, allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
  * }} Data */
 
 /** @type {Data} */

@@ -6,6 +6,7 @@ import { timeAxis } from "./time.js";
 import { overview } from "./overview.js";
 import { allocationsView, cpuView, waitsView, wallView } from "./stacks_view.js";
 import { heapView } from "./heap_view.js";
+import { startView } from "./start_view.js";
 import { locksView, threadsView } from "./locks_view.js";
 import { leaksView } from "./leaks_view.js";
 import { dumpView } from "./dump_view.js";
@@ -22,6 +23,7 @@ const ALL_VIEWS = {
   ...(data.wait_stacks ? { waits: ["Waits", waitsView] } : {}),
   threads: ["Threads", threadsView],
   ...(data.collections ? { heap: ["Collections", heapView] } : {}),
+  ...(data.start ? { start: ["Start", startView] } : {}),
   leaks: ["Leaks", leaksView],
   ...(data.dump ? { dump: ["Heap dump", dumpView] } : {}),
 };
