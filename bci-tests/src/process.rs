@@ -152,13 +152,14 @@ impl Running {
         String::from_utf8_lossy(&line[beginning.len()..]).into_owned()
     }
 
-    /// Waits for a line that contains one of these.
+    /// Waits for a line that contains one of these; the line.
     #[track_caller]
-    pub fn wait_for_any(&mut self, parts: &[&str]) {
-        self.wait_for_what(&format!("any of {parts:?}"), |found| {
+    pub fn wait_for_any(&mut self, parts: &[&str]) -> String {
+        let line = self.wait_for_what(&format!("any of {parts:?}"), |found| {
             let line = String::from_utf8_lossy(found);
             parts.iter().any(|part| line.contains(part))
         });
+        String::from_utf8_lossy(&line).into_owned()
     }
 
     #[track_caller]

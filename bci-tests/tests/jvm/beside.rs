@@ -195,22 +195,33 @@ fn stops_and_continues(jdk: &Jdk, debugger: &Jdk, heap: Heap) {
     program.wait_for("allocating");
     let mut jdb = Running::start(debugger.tool("jdb").args(["-attach", &address]));
     // The last thread that is listed.
-    let last = &["DestroyJavaVM"][..];
-    for (command, answers) in [
-        ("stop in endings.Main$Cell.<init>", &["Breakpoint hit"][..]),
-        ("where all", last),
-        ("threads", last),
-        // Another thread may come to the breakpoint first.
-        ("next", &["Step completed", "Breakpoint hit"]),
-        ("clear endings.Main$Cell.<init>", &["Removed: breakpoint"]),
-        ("resume", &["All threads resumed"]),
-        ("suspend", &["All threads suspended"]),
-        ("where all", last),
-        ("threads", last),
-        ("resume", &["All threads resumed"]),
-    ] {
+    let last = "DestroyJavaVM";
+    let mut ask = |command: &str, answers: &[&str]| {
         jdb.send(command);
-        jdb.wait_for_any(answers);
+        jdb.wait_for_any(answers)
+    };
+    for (command, answer) in [
+        ("stop in endings.Main$Cell.<init>", "Breakpoint hit"),
+        ("where all", last),
+        ("threads", last),
+        ("clear endings.Main$Cell.<init>", "Removed: breakpoint"),
+    ] {
+        ask(command, &[answer]);
+    }
+    // Other threads have come to the breakpoint too, and each stops all. The step is over before anything else is asked: its end stops all
+    // once more.
+    let mut answer = ask("next", &["Step completed", "Breakpoint hit"]);
+    while answer.contains("Breakpoint hit") {
+        answer = ask("cont", &["Step completed", "Breakpoint hit"]);
+    }
+    for (command, answer) in [
+        ("resume", "All threads resumed"),
+        ("suspend", "All threads suspended"),
+        ("where all", last),
+        ("threads", last),
+        ("resume", "All threads resumed"),
+    ] {
+        ask(command, &[answer]);
     }
     // It may wait for an event of the program before it ends by itself.
     jdb.kill();
