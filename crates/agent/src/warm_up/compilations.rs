@@ -16,10 +16,17 @@ use agent_base::clock::Ticks;
 /// A compiler that has slept for so long has nothing to do.
 const OVER: Nanos = Nanos(20_000_000);
 
+#[derive(Default)]
 struct Compiler {
     /// What the system says of the thread.
     stat: Option<File>,
     current: Option<Current>,
+}
+
+impl Compiler {
+    fn lives(&self) -> bool {
+        self.stat.as_ref().is_some_and(|stat| state(stat).is_some())
+    }
 }
 
 struct Current {
@@ -43,10 +50,12 @@ pub(super) struct Compilers(FxHashMap<libc::pid_t, Compiler>);
 impl Compilers {
     /// A thread begins to compile; what it compiled before, if that is known only now.
     pub(super) fn begins(&mut self, tid: libc::pid_t, code: Code, begun: Ticks) -> Option<Report> {
-        let compiler = self.0.entry(tid).or_insert_with(|| Compiler {
-            stat: File::open(format!("/proc/self/task/{tid}/stat")).ok(),
-            current: None,
-        });
+        if self.0.get(&tid).is_none_or(|known| !known.lives()) {
+            // A thread that has ended says nothing more; its number may be another's.
+            self.0.retain(|&known, compiler| known == tid || compiler.current.is_some() || compiler.lives());
+            self.0.entry(tid).or_default().stat = File::open(format!("/proc/self/task/{tid}/stat")).ok();
+        }
+        let compiler = self.0.entry(tid).or_default();
         compiler.current.replace(Current { code, begun, asleep: None }).map(|before| before.ended(begun))
     }
 
@@ -66,8 +75,6 @@ impl Compilers {
                 compiler.current.take().map(|current| current.ended(now)).into_iter().for_each(&mut ended);
             }
         }
-        // A thread that has ended says nothing more; its number may be another's.
-        self.0.retain(|_, compiler| compiler.current.is_some() || compiler.stat.as_ref().is_some_and(lives));
     }
 
     /// Hands over what is being compiled at the end of the recording, as far as it has come.
@@ -80,10 +87,6 @@ impl Compilers {
 /// Whether the thread sleeps, or is no more.
 fn sleeps(stat: &File) -> bool {
     !matches!(state(stat), Some(b'R' | b'D'))
-}
-
-fn lives(stat: &File) -> bool {
-    state(stat).is_some()
 }
 
 /// What a thread does, as `/proc/PID/task/TID/stat` has it behind its name.

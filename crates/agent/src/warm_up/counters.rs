@@ -23,7 +23,7 @@ const RECORDED: [(&str, &str); 11] = [
 struct Known {
     name: Box<str>,
     counter: PerfCounter,
-    written: Option<u64>,
+    written: u64,
 }
 
 /// Those that are recorded.
@@ -50,7 +50,7 @@ impl Counters {
         self.all.each(|name, counter| {
             let is_recorded = RECORDED.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end));
             if is_recorded && !known.iter().any(|known| known.counter == counter) {
-                known.push(Known { name: name.into(), counter, written: None });
+                known.push(Known { name: name.into(), counter, written: 0 });
             }
         });
     }
@@ -60,11 +60,8 @@ impl Counters {
         self.find();
         let changed = self.known.iter_mut().filter_map(|known| {
             let now = known.counter.value();
-            let is_new = known.written.unwrap_or(0) != now;
-            is_new.then(|| {
-                known.written = Some(now);
-                (known.name.clone(), now)
-            })
+            let before = std::mem::replace(&mut known.written, now);
+            (before != now).then(|| (known.name.clone(), now))
         });
         changed.collect()
     }

@@ -62,7 +62,7 @@ pub(crate) struct WarmUp {
     /// What wraps the native method of exceptions, if the VM takes it.
     helper: OnceLock<HelperClass>,
     /// What has walked stacks.
-    walker: Mutex<Option<&'static Walker>>,
+    walker: OnceLock<&'static Walker>,
     /// For how many nanoseconds it looked less often than usual.
     widened: AtomicU64,
 }
@@ -76,7 +76,7 @@ impl WarmUp {
             reports: Reports::default(),
             exceptions: Exceptions::default(),
             helper: OnceLock::new(),
-            walker: Mutex::default(),
+            walker: OnceLock::new(),
             widened: AtomicU64::new(0),
         }
     }
@@ -107,7 +107,7 @@ impl WarmUp {
         let (walker, loads) = hotspot.trusted_walker(jvm.env, jni, jvm.java)?;
         self.core.living.layout().ok_or("cannot map the JVM's threads to OS threads")?;
         let mailbox = Mailbox::open(walker, loads)?;
-        *self.walker.lock() = Some(walker);
+        let _ = self.walker.set(walker);
         Ok((mailbox, walker))
     }
 

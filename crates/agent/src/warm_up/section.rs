@@ -99,7 +99,7 @@ impl WarmUpSection {
             document.define_thread(thread);
             document.core.jvm.threads.get(thread).map(|record| record.id)
         });
-        let walker = *self.warm_up.walker.lock();
+        let walker = self.warm_up.walker.get().copied();
         let frames = initialiser.stack.as_ref().ok().zip(walker);
         let stack = frames.and_then(|(frames, walker)| document.walked_stack(walker, frames));
         let element = ClassInit {

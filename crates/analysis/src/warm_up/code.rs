@@ -93,9 +93,8 @@ impl CodeTimes {
     /// Those of a part of the time.
     pub(super) fn within(&self, span: Span) -> CodeShares {
         let mut sums = CodeShares::default();
-        let slices =
-            self.0.range(span.from.0.div_ceil(SLICE)..span.until.0.div_ceil(SLICE).max(span.from.0.div_ceil(SLICE)));
-        slices.for_each(|(_, shares)| sums.merge(shares));
+        let (first, end) = (span.from.0.div_ceil(SLICE), span.until.0.div_ceil(SLICE));
+        self.0.range(first..end.max(first)).for_each(|(_, shares)| sums.merge(shares));
         sums
     }
 }

@@ -1,7 +1,7 @@
 //! The start of a JVM: sentences and tables, and the same as JSON.
 
 use analysis::allocations::Location;
-use analysis::warm_up::{Cause, CompiledMethod, InitialiserRow, Interval, LookupRow, WarmUpReport};
+use analysis::warm_up::{Cause, CodeShares, CompiledMethod, InitialiserRow, Interval, LookupRow, WarmUpReport};
 use serde_json::{Map, Value, json};
 use trace::model::CodeTier;
 use trace::time::Nanos;
@@ -89,15 +89,19 @@ pub(crate) fn intervals<'a>(report: &WarmUpReport) -> View<'a, Interval> {
         .text(has_code.then_some("interp."), interpreted)
         .text("until", |row| Text(during(row)))
         .json(|row| {
-            let code = &row.code;
-            json!({ "from_nanos": row.from.map(|from| from.0), "to_nanos": row.until.0, "code": {
-                "samples": code.samples,
-                "interpreted_nanos": code.interpreted.0,
-                "c1_nanos": code.c1.0,
-                "c2_nanos": code.c2.0,
-                "native_nanos": code.native.0,
-            } })
+            let from = row.from.map(|from| from.0);
+            json!({ "from_nanos": from, "to_nanos": row.until.0, "code": code_json(&row.code) })
         })
+}
+
+fn code_json(code: &CodeShares) -> Value {
+    json!({
+        "samples": code.samples,
+        "interpreted_nanos": code.interpreted.0,
+        "c1_nanos": code.c1.0,
+        "c2_nanos": code.c2.0,
+        "native_nanos": code.native.0,
+    })
 }
 
 /// A time that is not 0.
@@ -191,7 +195,6 @@ pub(crate) fn json(report: &WarmUpReport) -> Map<String, Value> {
         })
     });
     let reasons = report.reasons();
-    let code = report.code();
     fields(json!({
         "nanos": report.length().0,
         "counters": report.counters().map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, Value>>(),
@@ -199,12 +202,6 @@ pub(crate) fn json(report: &WarmUpReport) -> Map<String, Value> {
         "discarded_for": reasons.iter().map(|(why, number)| json!({ "reason": why, "count": number })).collect::<Vec<_>>(),
         "archive": class_archive::json(report),
         "last_c2_nanos": report.last_of_c2().map(|Nanos(end)| end),
-        "code": {
-            "samples": code.samples,
-            "interpreted_nanos": code.interpreted.0,
-            "c1_nanos": code.c1.0,
-            "c2_nanos": code.c2.0,
-            "native_nanos": code.native.0,
-        },
+        "code": code_json(&report.code()),
     }))
 }
