@@ -18,6 +18,8 @@ impl Element<'_> {
             | Self::Compilation(_)
             | Self::CodeDiscarded(_)
             | Self::JvmCounter(_)
+            | Self::RequestEntry(_)
+            | Self::Request(_)
             | Self::ThreadDump(_) => None,
             _ => self.time(),
         }

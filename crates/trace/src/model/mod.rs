@@ -698,6 +698,64 @@ elements! {
         Required value: u64 = "value",
     }
 
+    /// A method each call of which is a request, if no other request is under way on its thread; an extension of Martini's.
+    RequestEntry<'a> = "requestEntry" {
+        /// Its number in the trace.
+        Required entry: u64 = "entryId",
+        /// Its class and name: `com.acme.Orders.handle`.
+        Required method: Text<'a> = "method",
+        /// Of what it is the entry point, where the user did not name it: `servlet`.
+        Optional kind: Text<'a> = "kind",
+        /// When it was first called.
+        Expected time: Time = "time",
+    }
+
+    /// A request that has ended; an extension of Martini's.
+    ///
+    /// The first thousand of an entry point, and each that took longer than those before it in its second.
+    Request = "request" {
+        /// Its entry point.
+        Required entry: u64 = "entryIdRef",
+        /// Its number among the requests of the entry point, in the order in which they began, from 1 on.
+        Required number: u64 = "number",
+        /// The thread, platform or virtual.
+        Required thread: ThreadId = "threadIdRef",
+        /// When it began.
+        Expected time: Time = "time",
+        /// How long it took.
+        Required took: Nanos = "totalTime",
+        /// For how long its thread was on a processor; absent if that is not known.
+        Optional cpu: Nanos = "cpuTime",
+        /// For how long its thread was ready to run, but had no processor; absent if that was not read.
+        Optional ready: Nanos = "readyTime",
+        /// Bytes of the objects that its thread allocated, exact; absent if that is not known.
+        Optional bytes: u64 = "bytes",
+        /// An exception left the method.
+        Optional failed: Flag = "failed",
+    }
+
+    /// The requests of an entry point that ended since the last such element; an extension of Martini's.
+    RequestCount<'a> = "requestCount" {
+        /// The entry point.
+        Required entry: u64 = "entryIdRef",
+        /// Until when.
+        Expected time: Time = "time",
+        /// How many.
+        Required requests: u64 = "requests",
+        /// Those that an exception ended.
+        Optional failures: u64 = "failures",
+        /// How long they took together.
+        Required took: Nanos = "totalTime",
+        /// How many of them `cpuTime` and `bytes` are of.
+        Optional measured: u64 = "measured",
+        /// For how long their threads were on processors.
+        Optional cpu: Nanos = "cpuTime",
+        /// Bytes of the objects that they allocated.
+        Optional bytes: u64 = "bytes",
+        /// How long they took: slots of durations, and how many requests are in each (`412:3 415:1`).
+        Required durations: Text<'a> = "durations",
+    }
+
     /// A method that the user named was entered for the first time; an extension of Martini's.
     Mark<'a> = "mark" {
         /// Its class and name: `com.acme.Server.ready`.

@@ -151,7 +151,7 @@ fn attribute(spec: &AttributeSpec) -> BoxedStrategy<String> {
 fn value(name: &str) -> BoxedStrategy<String> {
     match name {
         "time" | "overhead" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late"
-        | "lookInterval" => any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed(),
+        | "readyTime" | "lookInterval" => any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed(),
         "mode" | "methodMode" => prop::sample::select(vec!["INCLUDE", "EXCLUDE"]).prop_map_into().boxed(),
         "genericPattern" | "methodGenericPattern" => {
             prop::sample::select(vec!["NONE", "PREFIX", "SUFFIX"]).prop_map_into().boxed()
@@ -161,7 +161,7 @@ fn value(name: &str) -> BoxedStrategy<String> {
         "source" => Just("vm".to_owned()).boxed(),
         "kind" => prop::sample::select(vec!["vm", "native"]).prop_map_into().boxed(),
         "types" => "[I1234Ni]{0,4}".boxed(),
-        "parked" | "daemon" | "kernel" | "osr" | "running" => {
+        "parked" | "daemon" | "kernel" | "osr" | "running" | "failed" => {
             prop::sample::select(vec!["0", "1"]).prop_map_into().boxed()
         }
         "reason" => prop::sample::select(vec!["notified", "timeout", "interrupted"]).prop_map_into().boxed(),
