@@ -33,6 +33,6 @@ pub use lines::LineTable;
 pub use opcode::OpcodeSet;
 pub use pool::{Constant, ConstantPool};
 pub use rewrite::{
-    Guard, Insert, Instrument, MethodView, Op, Refused, Rewritten, StaticMethod, rewrite, rewrite_class,
+    Bracket, Guard, Insert, Instrument, MethodView, Op, Refused, Rewritten, StaticMethod, rewrite, rewrite_class,
 };
 pub use walk::walk;

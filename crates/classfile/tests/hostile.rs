@@ -23,7 +23,8 @@ fn digest(bytes: &[u8]) {
         }
     }
     for repeat in [1, 500] {
-        let done = classfile::rewrite(bytes, &mut RandomSites { seed: 1, one_in: 30, repeat }).unwrap();
+        let done =
+            classfile::rewrite(bytes, &mut RandomSites { seed: 1, one_in: 30, repeat, bracket: Some(7) }).unwrap();
         if let Some(new) = done.bytes {
             ClassFile::parse(&new).unwrap();
         }

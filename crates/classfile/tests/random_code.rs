@@ -24,7 +24,7 @@ fn check(seed: u64, shape: Shape, mut sites: RandomSites) -> Option<usize> {
         let before = run(&class, arguments);
         let after = run(&new, arguments);
         assert_eq!(after.result, before.result);
-        let mut calls = Vec::new();
+        let mut calls = Vec::from_iter(sites.bracket);
         for &(pc, completed) in &before.steps {
             let [front, behind] = sites.at(pc, code.bytes()[usize::from(pc)]);
             calls.extend(front);
@@ -32,6 +32,7 @@ fn check(seed: u64, shape: Shape, mut sites: RandomSites) -> Option<usize> {
                 calls.extend(behind);
             }
         }
+        calls.extend(sites.bracket.filter(|_| before.result.is_none()));
         assert!(after.calls == calls, "every insertion runs with its instruction, and none without");
     }
     Some(ClassFile::parse(&new).unwrap().methods().next().unwrap().code().unwrap().bytes().len())
@@ -53,8 +54,9 @@ proptest! {
         version in version(),
         one_in in prop_oneof![Just(1u32), 2u32..40],
         repeat in prop_oneof![Just(1usize), 2usize..40, 40usize..400],
+        bracket in prop::option::of(any::<i32>()),
     ) {
-        check(seed, Shape { blocks, statements, version }, RandomSites { seed, one_in, repeat });
+        check(seed, Shape { blocks, statements, version }, RandomSites { seed, one_in, repeat, bracket });
     }
 }
 
@@ -65,7 +67,7 @@ fn long_methods_do_what_they_did() {
         let mut long = 0;
         for seed in 0..150 {
             let shape = Shape { blocks: 30, statements: 12, version };
-            let sites = RandomSites { seed, one_in: 20, repeat: 120 };
+            let sites = RandomSites { seed, one_in: 20, repeat: 120, bracket: (seed % 2 == 0).then_some(7) };
             long += usize::from(check(seed, shape, sites).is_some_and(|length| length > 40_000));
         }
         assert!(long > 30, "{long} methods of version {version:?} were long");

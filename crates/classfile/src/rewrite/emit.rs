@@ -63,17 +63,24 @@ pub(crate) fn write_code(
             // stale, cannot change what the program does.
             _ => out.extend_from_slice(attribute.data),
         }
-        let length = (out.len() - length_at - 4) as u32;
-        out[length_at..length_at + 4].copy_from_slice(&length.to_be_bytes());
+        set_length(out, length_at);
     }
     if pcs.guard_length > 0 && !has_frames {
         count += 1;
         out.extend_from_slice(&insertions.constants_mut().frames_name()?.to_be_bytes());
-        out.extend_from_slice(&3u32.to_be_bytes());
+        let length_at = out.len();
+        out.extend_from_slice(&[0; 4]);
         frames::write(&[0; 2], insertions, pcs, out)?;
+        set_length(out, length_at);
     }
     out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
     Ok(())
+}
+
+/// Sets the length of the attribute at the end, which stands there.
+fn set_length(out: &mut [u8], at: usize) {
+    let length = (out.len() - at - 4) as u32;
+    out[at..at + 4].copy_from_slice(&length.to_be_bytes());
 }
 
 /// `max_stack`, `max_locals` and `code_length`.
@@ -125,6 +132,7 @@ fn write_instructions(code: &[u8], insertions: &Insertions, pcs: &PcMap, out: &m
     }
     writer.out.extend_from_slice(&code[copied..]);
     writer.relays(&pcs.tail)?;
+    writer.out.extend_from_slice(insertions.handler_bytes());
     debug_assert_eq!(writer.place(), pcs.new_length());
     for &pc in &pcs.moving {
         if pcs.fixes.is_empty() || !pcs.fixes.contains_key(&pc) {

@@ -8,7 +8,8 @@ use crate::error::Refusal;
 use crate::rewrite::Insertions;
 use crate::rewrite::constants::{split_descriptor, split_type};
 use crate::rewrite::frames::{
-    Broken, CHOP_LAST, FULL, Frames, OBJECT, SAME_LOCALS_1, SAME_LOCALS_1_EXTENDED, Type, distance, write_types,
+    Broken, CHOP_LAST, FULL, Frames, OBJECT, SAME_LOCALS_1, SAME_LOCALS_1_EXTENDED, Type, distance,
+    write_handler_types, write_types,
 };
 use crate::rewrite::pc_map::PcMap;
 
@@ -52,7 +53,9 @@ pub(super) fn write(
     }
 
     // Frames stand at distinct pcs of the new code.
-    out.extend_from_slice(&(placed.len() as u16).to_be_bytes());
+    let handler = pcs.handler();
+    let count = placed.len() + usize::from(handler.is_some());
+    out.extend_from_slice(&u16::try_from(count).map_err(|_| Broken)?.to_be_bytes());
     let mut previous = None;
     for (new, frame) in placed {
         out.push(FULL);
@@ -62,6 +65,11 @@ pub(super) fn write(
             out.extend_from_slice(&(types.len() as u16).to_be_bytes());
             write_types(types.iter().copied(), insertions, pcs, out)?;
         }
+    }
+    if let Some((_, place)) = handler {
+        out.push(FULL);
+        out.extend_from_slice(&distance(previous, place)?.to_be_bytes());
+        write_handler_types(insertions, out);
     }
     Ok(())
 }

@@ -173,7 +173,9 @@ pub(super) fn write(table: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mu
     let mut frames = Frames::new(table)?;
     // Behind a guard the method begins as it did, which needs a frame.
     let begins = pcs.guard_length > 0 && frames.clone().try_next()?.is_none_or(|first| first.pc != 0);
-    let count = frames.left().checked_add(begins.into()).ok_or(Broken)?;
+    let handler = pcs.handler();
+    let added = u16::from(begins) + u16::from(handler.is_some());
+    let count = frames.left().checked_add(added).ok_or(Broken)?;
     out.extend_from_slice(&count.to_be_bytes());
     let mut previous = None;
     if begins {
@@ -212,5 +214,16 @@ pub(super) fn write(table: &[u8], insertions: &Insertions, pcs: &PcMap, out: &mu
         }
         write_types(frame.stack.iter(), insertions, pcs, out)?;
     }
+    if let Some((_, place)) = handler {
+        out.push(FULL);
+        out.extend_from_slice(&distance(previous, place)?.to_be_bytes());
+        write_handler_types(insertions, out);
+    }
     Ok(())
+}
+
+/// Appends the types of the frame in which an exception is caught on its way out: nothing is known of the locals.
+pub(super) fn write_handler_types(insertions: &Insertions, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[0, 0, 0, 1, OBJECT]);
+    out.extend_from_slice(&insertions.throwable().to_be_bytes());
 }

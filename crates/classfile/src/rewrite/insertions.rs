@@ -3,7 +3,7 @@
 use crate::error::Refusal;
 use crate::opcode as op;
 use crate::rewrite::constants::{Checkpoint, NewConstants};
-use crate::rewrite::operation::{Guard, Op};
+use crate::rewrite::operation::{Bracket, Guard, Op};
 
 /// The insertions around one instruction.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,10 @@ pub(crate) struct Insertions {
     arena: Vec<u8>,
     /// What the method begins with.
     guard: Vec<u8>,
+    /// What runs when an exception leaves the method.
+    handler: Vec<u8>,
+    /// The class of what is on the stack then, a constant.
+    throwable: u16,
     extra_stack: u32,
     any_before: bool,
     constants: NewConstants,
@@ -34,6 +38,8 @@ impl Insertions {
             sites: Vec::new(),
             arena: Vec::new(),
             guard: Vec::new(),
+            handler: Vec::new(),
+            throwable: 0,
             extra_stack: 0,
             any_before: false,
             constants: NewConstants::new(pool_count, texts),
@@ -46,6 +52,7 @@ impl Insertions {
         self.sites.clear();
         self.arena.clear();
         self.guard.clear();
+        self.handler.clear();
         self.extra_stack = 0;
         self.any_before = false;
         self.constants.checkpoint()
@@ -116,6 +123,32 @@ impl Insertions {
         self.extra_stack = self.extra_stack.max(1);
         // A dozen bytes.
         Ok(self.guard.len() as u32)
+    }
+
+    /// The bytecode that runs when an exception leaves the method.
+    pub(crate) fn handler_bytes(&self) -> &[u8] {
+        &self.handler
+    }
+
+    /// The class of what that bytecode finds on the stack, a constant.
+    pub(crate) fn throwable(&self) -> u16 {
+        self.throwable
+    }
+
+    /// Has the method begin and end with calls; returns the lengths of what is at its beginning and of what runs when an exception
+    /// leaves it.
+    pub(crate) fn bracket(&mut self, bracket: &Bracket) -> Result<(u32, u32), Refusal> {
+        let start = self.arena.len();
+        self.encode(&[Op::PushInt(bracket.argument), Op::InvokeStatic(&bracket.begin)])?;
+        self.guard.extend(self.arena.drain(start..));
+        self.encode(&[Op::PushInt(bracket.argument), Op::InvokeStatic(&bracket.unwound)])?;
+        self.handler.extend(self.arena.drain(start..));
+        self.handler.push(op::ATHROW);
+        // The exception, below the argument.
+        self.extra_stack = self.extra_stack.max(2);
+        self.throwable = self.constants.class_of(b"java/lang/Throwable")?;
+        // Some bytes each.
+        Ok((self.guard.len() as u32, self.handler.len() as u32))
     }
 
     /// Adds operations to the instruction at `pc`, which is the last one that has any or a later one.

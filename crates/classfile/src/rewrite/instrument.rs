@@ -9,7 +9,7 @@ use crate::instruction::Instruction;
 use crate::lines::LineTable;
 use crate::opcode::OpcodeSet;
 use crate::rewrite::Insertions;
-use crate::rewrite::operation::{Guard, Op};
+use crate::rewrite::operation::{Bracket, Guard, Op};
 
 /// Decides what is inserted where.
 pub trait Instrument {
@@ -28,6 +28,12 @@ pub trait Instrument {
     /// What this method, an instance method, begins with. It runs once per call, outside of all exception ranges and lines. Asked once
     /// per method, after [`method`](Instrument::method).
     fn guard(&self, _method: &MethodView<'_>) -> Option<Guard> {
+        None
+    }
+
+    /// What this method, no constructor, calls when it begins, as a guard does, and when an exception leaves it. It has no guard then.
+    /// Asked once per method, after [`method`](Instrument::method).
+    fn bracket(&self, _method: &MethodView<'_>) -> Option<Bracket> {
         None
     }
 

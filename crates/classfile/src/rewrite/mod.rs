@@ -23,7 +23,7 @@ pub(crate) use insertions::Insertions;
 pub(crate) use pc_map::PcMap;
 
 pub use instrument::{Insert, Instrument, MethodView};
-pub use operation::{Guard, Op, StaticMethod};
+pub use operation::{Bracket, Guard, Op, StaticMethod};
 
 use crate::class::{ClassFile, Member};
 use crate::error::{ParseError, Refusal};
@@ -125,16 +125,22 @@ impl Work {
             return Ok(0);
         }
         let interest = instrument.opcodes();
-        let guard = instrument.guard(&view);
-        if guard.is_none() && !interest.occurs_in(code.bytes()) {
+        let (guard, bracket) = (instrument.guard(&view), instrument.bracket(&view));
+        let is_framed = guard.is_some() || bracket.is_some();
+        if !is_framed && !interest.occurs_in(code.bytes()) {
             return Ok(0);
         }
         self.scan(class, &view, instrument, &interest)?;
-        if let Some(guard) = &guard {
-            self.pcs.guard_length = self.insertions.guard(guard)?;
+        match (&guard, &bracket) {
+            (None, None) => {}
+            (Some(guard), None) => self.pcs.guard_length = self.insertions.guard(guard)?,
+            (None, Some(bracket)) if view.name() != b"<init>" => {
+                (self.pcs.guard_length, self.pcs.handler_length) = self.insertions.bracket(bracket)?;
+            }
+            _ => return Err(Refusal::InvalidInsertion),
         }
         let sites = self.insertions.sites();
-        if guard.is_none() && sites == 0 {
+        if !is_framed && sites == 0 {
             return Ok(0);
         }
 

@@ -24,6 +24,17 @@ pub struct Guard {
     pub result: StaticMethod,
 }
 
+/// What is called when a method, no constructor, is entered, and when an exception leaves it. Both take an int and return nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bracket {
+    /// When it is entered.
+    pub begin: StaticMethod,
+    /// When an exception leaves it; in front of returns the instrument inserts what it wants.
+    pub unwound: StaticMethod,
+    /// What is passed to both.
+    pub argument: i32,
+}
+
 /// One operation to insert. There are no branches, so inserted code needs no stack-map frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op<'h> {

@@ -1,10 +1,11 @@
 //! Where each instruction goes: old pc to new pc.
 //!
 //! The new code is: a guard and relays at the head, if any (see [`widen`](super::widen)), the instructions with what is
-//! inserted in front of and behind each, relays at the tail. Branches to an instruction, its frame, its line
+//! inserted in front of and behind each, relays at the tail, what runs when an exception leaves the method. Branches to an instruction, its frame, its line
 //! and its exception range begin in front of what is inserted there.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::error::Refusal;
 use crate::instruction::length_at;
@@ -41,6 +42,8 @@ pub(crate) struct PcMap {
     pub(crate) fixes: BTreeMap<u16, BranchForm>,
     /// The length of the guard that the code begins with, or 0.
     pub(super) guard_length: u32,
+    /// The length of what runs when an exception leaves the method, or 0.
+    pub(super) handler_length: u32,
     /// Old pcs that the relays at the head jump to. A jump over them all comes first.
     pub(crate) head: Vec<u16>,
     /// The same at the tail, which nothing runs into.
@@ -51,6 +54,7 @@ impl PcMap {
     /// Takes up another method; its instructions are to be put into `starts` and `moving`.
     pub(super) fn begin(&mut self, code: &[u8]) {
         self.guard_length = 0;
+        self.handler_length = 0;
         self.fixes.clear();
         self.head.clear();
         self.tail.clear();
@@ -123,6 +127,15 @@ impl PcMap {
     /// The length of the new code.
     #[inline]
     pub(crate) fn new_length(&self) -> u32 {
+        self.tail_end() + self.handler_length
+    }
+
+    /// What an exception leaves on its way out of the method, from where to where, and where what runs then stands.
+    pub(crate) fn handler(&self) -> Option<(Range<u32>, u32)> {
+        (self.handler_length > 0).then(|| (self.guard_length..self.tail_start(), self.tail_end()))
+    }
+
+    fn tail_end(&self) -> u32 {
         self.tail_start() + self.tail.len() as u32 * GOTO_W_LENGTH
     }
 

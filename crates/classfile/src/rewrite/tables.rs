@@ -7,8 +7,9 @@ use crate::rewrite::pc_map::PcMap;
 /// Appends the exception table, its count first. Relays at head and tail are outside of all ranges.
 pub(crate) fn write_exceptions(code: &Code<'_, '_>, pcs: &PcMap, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let handlers = code.exception_handlers();
-    // The count was read as a u16.
-    out.extend_from_slice(&(handlers.len() as u16).to_be_bytes());
+    let own = pcs.handler();
+    let count = u16::try_from(handlers.len() + usize::from(own.is_some()));
+    out.extend_from_slice(&count.map_err(|_| Refusal::CodeTooLarge)?.to_be_bytes());
     for entry in handlers {
         let start = pcs.entry(usize::from(entry.start));
         let end = pcs.range_end(entry.end);
@@ -19,6 +20,12 @@ pub(crate) fn write_exceptions(code: &Code<'_, '_>, pcs: &PcMap, out: &mut Vec<u
             out.extend_from_slice(&pc.to_be_bytes());
         }
         out.extend_from_slice(&entry.catch_type.to_be_bytes());
+    }
+    // Last, so that the method's own come first; it catches everything.
+    if let Some((range, handler)) = own {
+        for pc in [range.start, range.end, handler, 0] {
+            out.extend_from_slice(&(pc as u16).to_be_bytes());
+        }
     }
     Ok(())
 }

@@ -108,6 +108,7 @@ impl Machine<'_, '_> {
         let jump = |distance: i32| Then::Jump((pc as i32 + distance) as usize);
         match bytes[pc] {
             op::NOP => {}
+            op::ATHROW => return Then::Throw,
             value @ op::ICONST_M1..=8 => self.push_int(i32::from(value) - 3),
             op::BIPUSH => self.push_int(i32::from(u8_at(1) as i8)),
             op::SIPUSH => self.push_int(i32::from(i16_at(1))),

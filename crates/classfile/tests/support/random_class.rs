@@ -3,7 +3,7 @@
 //! At each block the stack is empty and all locals are ints, so that stack-map frames are known without
 //! inference. A counter in local 0 ends every run.
 
-use classfile::{Insert, Instruction, Instrument, MethodView, Op, opcode as op};
+use classfile::{Bracket, Insert, Instruction, Instrument, MethodView, Op, opcode as op};
 
 use super::assembler::{Asm, Builder, Label, Type};
 use super::sites::FRESH;
@@ -49,6 +49,8 @@ pub(crate) struct RandomSites {
     pub(crate) one_in: u32,
     /// How often each call is made: what makes methods long.
     pub(crate) repeat: usize,
+    /// What the method calls at its beginning and where an exception leaves it.
+    pub(crate) bracket: Option<i32>,
 }
 
 impl RandomSites {
@@ -69,6 +71,11 @@ impl RandomSites {
 impl Instrument for RandomSites {
     fn method(&mut self, _: &MethodView<'_>) -> bool {
         true
+    }
+
+    fn bracket(&self, method: &MethodView<'_>) -> Option<Bracket> {
+        let argument = self.bracket.filter(|_| method.name() != b"<init>")?;
+        Some(Bracket { begin: FRESH, unwound: FRESH, argument })
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, instruction: &Instruction<'_>, insert: &mut Insert<'_>) {
