@@ -18,6 +18,9 @@ public final class MartiniLoaders {
     /** Whether {@link MartiniHeapProxy} is defined. Set by the agent. */
     private static boolean proxy;
 
+    /** Whether {@link MartiniRequests} is defined. Set by the agent. */
+    private static boolean requests;
+
     private MartiniLoaders() {}
 
     /** Whether a class of that name is one of the agent's. */
@@ -31,6 +34,7 @@ public final class MartiniLoaders {
     public static Class<?> find(String name) {
         if ("java.lang.MartiniCounts".equals(name)) return counts ? MartiniCounts.class : null;
         if ("java.lang.MartiniHeapProxy".equals(name)) return proxy ? MartiniHeapProxy.class : null;
+        if ("java.lang.MartiniRequests".equals(name)) return requests ? MartiniRequests.class : null;
         return "java.lang.MartiniLoaders".equals(name) ? MartiniLoaders.class : null;
     }
 }

@@ -54,6 +54,7 @@ register_natives! {
     Java_java_lang_MartiniParking_registerNatives: agent::PARKING_NATIVES;
     Java_java_lang_MartiniSleep_registerNatives: agent::SLEEP_NATIVES;
     Java_java_lang_MartiniExceptions_registerNatives: agent::EXCEPTION_NATIVES;
+    Java_java_lang_MartiniRequests_registerNatives: agent::REQUEST_NATIVES;
 }
 
 /// `MartiniShutdown.run`, which the JVM finds by this name.

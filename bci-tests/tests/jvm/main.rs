@@ -15,6 +15,7 @@ mod options;
 mod other_users;
 mod outputs;
 mod readiness;
+mod requests;
 mod rewriting;
 mod seen;
 mod stalls;
@@ -47,5 +48,6 @@ fn main() -> ExitCode {
         stalls::tests,
         warm_up::tests,
         readiness::tests,
+        requests::tests,
     ])
 }

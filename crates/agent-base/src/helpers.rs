@@ -49,6 +49,8 @@ pub static PARKING: Helper = helper!("MartiniParking");
 pub static SLEEP: Helper = helper!("MartiniSleep");
 /// Counts exceptions.
 pub static EXCEPTIONS: Helper = helper!("MartiniExceptions");
+/// Its hooks report when requests begin and end.
+pub static REQUESTS: Helper = helper!("MartiniRequests");
 /// Answers for class loaders that are asked for one of these.
 pub static LOADERS: Helper = helper!("MartiniLoaders");
 /// The last hook of the VM's shutdown.
@@ -59,8 +61,8 @@ pub static WALK: Helper = helper!("MartiniWalk");
 pub static REACH: Helper = helper!("MartiniReach");
 
 /// All of them.
-pub(crate) static ALL: [&Helper; 9] =
-    [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &EXCEPTIONS, &LOADERS, &SHUTDOWN, &WALK, &REACH];
+pub(crate) static ALL: [&Helper; 10] =
+    [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &EXCEPTIONS, &REQUESTS, &LOADERS, &SHUTDOWN, &WALK, &REACH];
 
 /// Whether a class of that internal name is one of the helpers, which are never rewritten.
 pub fn is_helper(internal_name: &[u8]) -> bool {

@@ -24,7 +24,7 @@ use agent_core::core::feature::{End, Feature};
 use agent_trace::{Document, Section, SourceNumber};
 
 /// What the system says of the current thread.
-const OWN: &str = "/proc/thread-self/schedstat";
+pub(crate) const OWN: &str = "/proc/thread-self/schedstat";
 /// In nanoseconds: a thread that has run longer at its start event is not new.
 const MAX_CPU_OF_NEW: u64 = 2_000_000;
 /// In nanoseconds: of a thread that lives shorter the system is not asked. The thread itself takes half a millisecond longer to end
@@ -69,7 +69,7 @@ impl ProcessorTime {
 }
 
 /// The second number of a file `schedstat`: how long the thread has waited for a processor.
-fn queued_nanos(path: &Path) -> Option<u64> {
+pub(crate) fn queued_nanos(path: &Path) -> Option<u64> {
     let mut text = [0; 64];
     let length = File::open(path).ok()?.read(&mut text).ok()?;
     std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()

@@ -7,7 +7,7 @@ use trace::filter::{Pattern, PatternError};
 
 use super::draft::Draft;
 use super::dump::DumpWhen;
-use super::method::MethodName;
+use super::method::{MethodName, MethodPattern};
 
 /// A word that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Pattern(fn(&mut Draft, Pattern)),
     /// A method of a class.
     Method(fn(&mut Draft, MethodName)),
+    /// Methods of classes.
+    Methods(fn(&mut Draft, MethodPattern)),
     /// Times at which the heap is dumped, joined by `+`.
     DumpTimes(&'static [Choice], fn(&mut Draft, DumpWhen)),
 }
@@ -94,6 +96,7 @@ impl Kind {
                 Some(())
             }
             Kind::Method(set) => MethodName::parse(value).map(|method| set(draft, method)),
+            Kind::Methods(set) => MethodPattern::parse(value).map(|methods| set(draft, methods)),
             Kind::DumpTimes(_, set) => DumpWhen::parse(value).map(|when| set(draft, when)),
         };
         read.ok_or(Refusal::NotOfKind)
@@ -114,7 +117,7 @@ impl Kind {
             Kind::IntervalOrOff { .. } => "INTERVAL|off".into(),
             Kind::Path(_) => "PATH".into(),
             Kind::Pattern(_) => "PATTERN".into(),
-            Kind::Method(_) => "METHOD".into(),
+            Kind::Method(_) | Kind::Methods(_) => "METHOD".into(),
         }
     }
 
@@ -136,6 +139,9 @@ impl Kind {
             Kind::Path(_) => format!("{values}, a file path"),
             Kind::Pattern(_) => format!("{values}, a name with at most one *, at its beginning or end"),
             Kind::Method(_) => format!("{values}, a class name and a method name"),
+            Kind::Methods(_) => {
+                format!("{values}, a class name, which may begin or end with *, and a method name, or * for all")
+            }
             Kind::DumpTimes(..) => format!("{values}, or several joined by +, where N is 1 or more"),
         }
     }

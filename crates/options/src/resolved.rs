@@ -7,7 +7,7 @@ use trace::file::IfTaken;
 use trace::filter::FilterSet;
 
 use super::dump::DumpOptions;
-use super::method::MethodName;
+use super::method::{MethodName, MethodPattern};
 
 /// How allocations are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +103,22 @@ impl SampleOptions {
     }
 }
 
+/// What is recorded of requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestOptions {
+    /// Entry points of common servers and frameworks.
+    pub known: bool,
+    /// Methods that the user named.
+    pub methods: Vec<MethodPattern>,
+}
+
+impl RequestOptions {
+    /// Whether requests are recorded.
+    pub fn any(&self) -> bool {
+        self.known || !self.methods.is_empty()
+    }
+}
+
 impl Default for LockOptions {
     fn default() -> Self {
         LockOptions { juc: false, owners: Owners::WithStacks, stack_depth: 8, names: true, log: None }
@@ -146,6 +162,8 @@ pub struct Options {
     pub thread_dump: Option<u32>,
     /// Initialisers, compilations and the JVM's own counters are recorded.
     pub warm_up: bool,
+    /// What is recorded of requests.
+    pub requests: RequestOptions,
     /// Methods whose first entry is marked in the trace.
     pub marks: Vec<MethodName>,
     /// Bytes of text after which the trace is ended.
@@ -180,6 +198,7 @@ impl Default for Options {
             samples: SampleOptions::default(),
             thread_dump: None,
             warm_up: false,
+            requests: RequestOptions::default(),
             marks: Vec::new(),
             limit_bytes: None,
             buffer_bytes: 64 << 20,

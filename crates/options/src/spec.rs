@@ -83,7 +83,8 @@ impl Group {
 }
 
 /// Options that choose what is recorded: without `heap` beside them no allocations are, but for itself.
-const HEAP_OFF: [&str; 9] = ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp", "warmup"];
+const HEAP_OFF: [&str; 11] =
+    ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp", "warmup", "requests", "request"];
 
 /// What else has to be given for an option to have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +187,7 @@ impl OptionSpec {
 
     /// Whether it may be given several times.
     pub fn is_repeatable(&self) -> bool {
-        matches!(self.kind, Kind::Pattern(_) | Kind::Method(_))
+        matches!(self.kind, Kind::Pattern(_) | Kind::Method(_) | Kind::Methods(_))
     }
 
     /// Whether who gives it has chosen a heap mode by that: one that records single objects, or none because locks are wanted.

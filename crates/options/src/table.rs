@@ -411,6 +411,29 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
+        name: "requests",
+        group: Group::Cpu,
+        kind: Kind::OnOff(|d, on| d.options.requests.known = on),
+        default: DefaultValue::Value("off"),
+        help: "Record how long requests take, from the entry points of common servers and frameworks",
+        more: "Entry points of servlet containers, Spring, Netty, gRPC, JAX-RS, JMS, Kafka and Spark, and of the JDK's own \
+               HTTP server. Their methods are rewritten to tell when they begin and end. Without `heap`, no \
+               allocations are recorded.",
+        examples: &["requests=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "request",
+        group: Group::Cpu,
+        kind: Kind::Methods(|d, methods| d.options.requests.methods.push(methods)),
+        default: DefaultValue::Text("none"),
+        help: "Record each call of this method as a request",
+        more: "A call within another request is a part of that. At most 256 methods are recorded. Can be repeated, also \
+               beside `requests`.",
+        examples: &["request=com.acme.Orders.handle", "request=*Controller.*"],
+        ..ROW
+    },
+    OptionSpec {
         name: "dump",
         group: Group::Dumps,
         kind: Kind::DumpTimes(

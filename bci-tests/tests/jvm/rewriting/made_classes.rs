@@ -65,7 +65,7 @@ fn assert_same_results(jdk: &Jdk, originals: &BTreeMap<String, Vec<u8>>, ways: i
 }
 
 fn sites(seed: u64, one_in: u32, repeat: usize) -> RandomSites {
-    RandomSites { seed, one_in, repeat, bracket: (seed % 2 == 0).then_some(1) }
+    RandomSites { seed, one_in, repeat, bracket: seed.is_multiple_of(2).then_some(1) }
 }
 
 /// Random code of every age: short branches, then so much inserted that they have to be widened.

@@ -146,6 +146,8 @@ pub enum Slot {
     Locks,
     /// `warmup`.
     WarmUp,
+    /// `requests`.
+    Requests,
     /// `cpu` and `wall`; the last slot, which gives their number.
     Cpu,
 }

@@ -171,6 +171,11 @@ pub trait Rewriter: Sync {
     /// The helper class that it has classes of the program call.
     fn helper(&self) -> Option<&'static Helper>;
 
+    /// Whether it may rewrite a class of that class file. If not, its loader is not asked for the helper class.
+    fn concerns(&self, _class: &ClassFile<'_>) -> bool {
+        true
+    }
+
     /// Whether a class of that internal name, which is loaded already, may have something to rewrite.
     fn considers(&self, name: &[u8]) -> bool;
 

@@ -337,7 +337,9 @@ impl Core {
 
     /// Whether the VM reports which virtual thread runs on a carrier, whose events are the carrier's otherwise.
     pub fn follows_virtual_threads(&self) -> bool {
-        let is_wanted = self.source.tracks_objects() || self.records_locks() || self.options.samples.threads();
+        let options = &self.options;
+        let is_wanted =
+            self.source.tracks_objects() || self.records_locks() || options.samples.threads() || options.requests.any();
         is_wanted && self.jvm.env.get_capabilities().is_ok_and(|granted| granted.has(CAN_SUPPORT_VIRTUAL_THREADS))
     }
 

@@ -181,7 +181,7 @@ impl Instrumentation {
         }
         let (jni, finder) = (request.jni, request.finder);
         let mut rewritten: Option<Vec<u8>> = None;
-        for rewriter in &self.rewriters {
+        for rewriter in self.rewriters.iter().filter(|rewriter| rewriter.concerns(class)) {
             // SAFETY: by the caller's promise.
             if !rewriter.helper().is_none_or(|helper| unsafe { self.finds(jni, finder, helper) }) {
                 return None;

@@ -119,7 +119,7 @@ pub fn prepare(
     let tags =
         jvm.tag_envs(Tags::wanted(source.tracks_objects(), identifies), || make(jvm.vm).map_err(|e| e.to_string()))?;
     let mut classes = CLASSES;
-    for capability in REWRITING.into_iter().filter(|_| source.rewrites()) {
+    for capability in REWRITING.into_iter().filter(|_| source.rewrites() || options.requests.any()) {
         classes = classes.with(capability);
     }
     if early {
@@ -149,7 +149,8 @@ pub fn prepare(
         classes = classes.with(CAN_GET_THREAD_CPU_TIME);
     }
     // Counters belong to platform threads.
-    if (source.tracks_objects() || looks_at_threads) && virtual_threads::are_offered(jvm.env) {
+    if (source.tracks_objects() || looks_at_threads || options.requests.any()) && virtual_threads::are_offered(jvm.env)
+    {
         classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
     if options.dump.when.out_of_memory || hotspot.is_some_and(Hotspot::exits_on_out_of_memory) {

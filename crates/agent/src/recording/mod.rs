@@ -44,6 +44,7 @@ use super::heap_histogram::HeapHistogram;
 use super::locks::Locks;
 use super::marked_methods::MarkedMethods;
 use super::processor_time::ProcessorTimes;
+use super::requests::Requests;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::thread_dump::ThreadDumps;
 use super::ttsp::Safepoints;
@@ -211,6 +212,7 @@ impl Recording {
         let thread_dumps = options.thread_dump.map(|most| leak(ThreadDumps::new(core, most)));
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
         let warm_up = options.warm_up.then(|| leak(WarmUp::new(core)));
+        let requests = options.requests.any().then(|| leak(Requests::new(core)));
         let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
         let marks = (!options.marks.is_empty()).then(|| leak(MarkedMethods::new(core)));
@@ -225,6 +227,7 @@ impl Recording {
             feature(sampler),
             feature(safepoints),
             feature(warm_up),
+            feature(requests),
             feature(times),
             feature(cpu),
             feature(marks),
@@ -242,7 +245,7 @@ impl Recording {
         set_callbacks(core)?;
         let files = outputs.files();
         let writer = writer_thread::start(core, outputs, move |asker, log| {
-            let sections: [Option<Box<dyn Section>>; 11] = [
+            let sections: [Option<Box<dyn Section>>; 12] = [
                 locks.map(|locks| locks.section(asker, log)),
                 times.map(|times| times.section()),
                 marks.map(|marks| marks.section()),
@@ -252,6 +255,7 @@ impl Recording {
                 histogram.map(|histogram| histogram.section()),
                 safepoints.map(|safepoints| safepoints.section()),
                 warm_up.map(|warm_up| warm_up.section()),
+                requests.map(|requests| requests.section()),
                 thread_dumps.map(|thread_dumps| thread_dumps.section()),
                 cpu.map(|cpu| cpu.section()),
             ];

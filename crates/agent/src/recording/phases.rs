@@ -55,7 +55,8 @@ fn load(vm: Vm, given: &str) -> Result<(), Refusal> {
     let mut events = vec![JVMTI_EVENT_VM_START, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH];
     let core = recording.core;
     let needs_archive = || core.hotspot.is_some_and(|hotspot| hotspot.archive_wish() == ArchiveWish::Needed);
-    if recording.instrumentation.rewrites_all() && (core.rewrites_early || !needs_archive()) {
+    // What only entry points of requests are rewritten for is not loaded before VMInit.
+    if recording.instrumentation.rewrites_all() && core.source.rewrites() && (core.rewrites_early || !needs_archive()) {
         events.push(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     }
     let env = core.jvm.env;

@@ -33,9 +33,9 @@ pub(crate) struct AgentOptions {
 const AT_ONCE: [&str; 3] = ["sampled", "cpu", "locks"];
 
 /// What `-h` shows; `--help` shows all.
-const COMMON: [&str; 15] = [
+const COMMON: [&str; 16] = [
     "heap", "stack", "live", "sampled", "file", "limit", "include", "exclude", "locks", "juc", "cpu", "wall", "ttsp",
-    "warmup", "dump",
+    "warmup", "requests", "dump",
 ];
 
 /// Threads of a running JVM are dumped too, whatever else is recorded.
@@ -70,7 +70,7 @@ impl AgentOptions {
     /// is given. Locks of all kinds are recorded together: nothing has run yet that would have to be rewritten.
     pub(crate) fn or_counts(mut self) -> Self {
         self.set_unless_decided(&[("heap", HeapMode::Counts.as_str())], decides_heap);
-        self.with_callers().with_juc().with_cpu()
+        self.with_callers().with_parts_of_requests().with_juc().with_cpu()
     }
 
     /// Sets what a running JVM gives at once, without a class being rewritten, unless an option that the user gave decides what is
@@ -84,7 +84,7 @@ impl AgentOptions {
         if !self.has(THREAD_DUMP.0) {
             self.raw.push(THREAD_DUMP.0, THREAD_DUMP.1);
         }
-        let with_callers = self.with_callers().with_cpu();
+        let with_callers = self.with_callers().with_parts_of_requests().with_cpu();
         if keeps_code { with_callers.with_juc() } else { with_callers }
     }
 
@@ -131,6 +131,18 @@ impl AgentOptions {
     fn with_juc(mut self) -> Self {
         if self.raw.value("locks") == Some("on") && !self.has("juc") {
             self.raw.push("juc", "on");
+        }
+        self
+    }
+
+    /// Sets `warmup` and `locks` where requests are recorded, unless they are given: what requests spend their time on.
+    fn with_parts_of_requests(mut self) -> Self {
+        if self.raw.value("requests") == Some("on") || self.has("request") {
+            for part in ["warmup", "locks"] {
+                if !self.has(part) {
+                    self.raw.push(part, "on");
+                }
+            }
         }
         self
     }
@@ -444,6 +456,10 @@ mod tests {
         assert_eq!(string(&[("locks", "on"), ("juc", "off")]), "locks=on,juc=off,file=/tmp/x.trcxml");
         assert_eq!(string(&[("warmup", "on")]), "warmup=on,file=/tmp/x.trcxml,cpu=10ms");
         assert_eq!(string(&[("warmup", "on"), ("cpu", "off")]), "warmup=on,cpu=off,file=/tmp/x.trcxml");
+        let parts = "requests=on,file=/tmp/x.trcxml,warmup=on,locks=on,juc=on,cpu=10ms";
+        assert_eq!(string(&[("requests", "on")]), parts);
+        let parts = "request=a.B.c,locks=off,file=/tmp/x.trcxml,warmup=on,cpu=10ms";
+        assert_eq!(string(&[("request", "a.B.c"), ("locks", "off")]), parts);
     }
 
     #[test]

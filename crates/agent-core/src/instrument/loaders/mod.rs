@@ -21,7 +21,7 @@ use jvmti::{Env, Jni};
 
 use super::Instrumentation;
 use crate::core::Core;
-use agent_base::helpers::{COUNTS, HEAP_PROXY, Helper, LOADERS};
+use agent_base::helpers::{COUNTS, HEAP_PROXY, Helper, LOADERS, REQUESTS};
 use guards::Guards;
 use trace::modified_utf8;
 use trace::names::class_name;
@@ -82,6 +82,7 @@ impl Instrumentation {
         if let Some(guards) = helpers.known(&LOADERS) {
             guards.set_boolean(jni, c"counts", helpers.known(&COUNTS).is_some());
             guards.set_boolean(jni, c"proxy", helpers.known(&HEAP_PROXY).is_some());
+            guards.set_boolean(jni, c"requests", helpers.known(&REQUESTS).is_some());
         }
         self.has_guards.store(true, Ordering::Release);
     }

@@ -6,13 +6,13 @@ use jvmti::jni_sys::{JNI_ERR, jclass, jfieldID, jmethodID, jobject, jvalue};
 use jvmti::{Env, Jni, JniError, SharedRef};
 
 use super::guards::is_guarded;
-use agent_base::helpers::{COUNTS, HEAP_PROXY, Helper, LOADERS};
+use agent_base::helpers::{COUNTS, HEAP_PROXY, Helper, LOADERS, REQUESTS};
 
 /// `ACC_SYNCHRONIZED`, of a method.
 const SYNCHRONIZED: i32 = 0x20;
 
 /// The helper classes that a program's classes name once they are rewritten.
-const NAMED: [&Helper; 3] = [&COUNTS, &HEAP_PROXY, &LOADERS];
+const NAMED: [&Helper; 4] = [&COUNTS, &HEAP_PROXY, &REQUESTS, &LOADERS];
 
 /// The classes of built-in loaders, which give `java.lang` to the boot loader.
 const BUILT_IN: [&[u8]; 2] =
