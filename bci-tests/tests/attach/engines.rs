@@ -16,6 +16,7 @@ const MISSED_BY_EVENTS: u64 = 300_000;
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&ENGINES, engine_sees_what_the_program_does);
     suite.each_jdk_and_collector(counts_are_exact_with_each_collector);
+    suite.each_jdk(requests_are_those_of_each_recording);
     suite.each_jdk(safe_mode_counts_too);
     suite.each_jdk(what_could_be_recorded_is_known_before);
 }
@@ -50,6 +51,16 @@ fn engine_sees_what_the_program_does(jdk: &Jdk, (options, is_true): Engine) {
     });
     assert!(is_true(&found), "{found:?}");
     assert_eq!(program.ask("status", ""), "ok\nrecording no\n");
+    program.finish();
+}
+
+fn requests_are_those_of_each_recording(jdk: &Jdk) {
+    let mut program = Program::start(jdk, &["-Xmx256m"], &[]);
+    // The second one finds the method as it was before the first.
+    for (options, requests) in [("request=attach.Main.run", 3), ("request=attach.Main.run,requests=on,locks=on", 2)] {
+        let found = program.record(options, |program| (0..requests).for_each(|_| program.make(1_000)));
+        assert_eq!(found.elements.get("request"), Some(&requests), "{options}: {found:?}");
+    }
     program.finish();
 }
 

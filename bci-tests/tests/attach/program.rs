@@ -166,6 +166,7 @@ impl TraceData for Found {
             Element::WallSample(_) => "wallSample",
             Element::MonContendedEnter(_) => "monContendedEnter",
             Element::SafepointCount(_) => "safepointCount",
+            Element::Request(_) => "request",
             Element::LiveCount(count) if is_node(&count.class) => "liveNodes",
             _ => return,
         };
