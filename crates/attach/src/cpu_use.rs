@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::error::AttachError;
 use crate::process::Process;
+use warmth::Used;
 
 /// Who a thread is, as far as that matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,47 +36,25 @@ const NAMES: [(&str, Kind); 12] = [
     ("martini", Kind::Vm),
 ];
 
-/// CPU time that was used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuUse {
-    /// By threads of C1.
-    pub c1: Duration,
-    /// By threads of C2, or of another optimising compiler.
-    pub c2: Duration,
-    /// By threads that are not known to be the JVM's own.
-    pub program: Duration,
-}
-
-impl CpuUse {
-    /// What was used since an earlier look.
-    pub fn since(&self, earlier: &CpuUse) -> CpuUse {
-        CpuUse {
-            c1: self.c1.saturating_sub(earlier.c1),
-            c2: self.c2.saturating_sub(earlier.c2),
-            program: self.program.saturating_sub(earlier.program),
-        }
-    }
-}
-
 /// Watches a JVM. A thread that ends takes at most what it used since the last look with it.
 #[derive(Debug)]
 pub struct CpuWatch<'p> {
     process: &'p Process,
     threads: HashMap<u32, (Kind, Duration)>,
-    sum: CpuUse,
+    sum: Used,
 }
 
 impl<'p> CpuWatch<'p> {
     /// Begins to watch.
     pub fn new(process: &'p Process) -> CpuWatch<'p> {
-        CpuWatch { process, threads: HashMap::new(), sum: CpuUse::default() }
+        CpuWatch { process, threads: HashMap::new(), sum: Used::default() }
     }
 
     /// What was used in all, that before the first look included.
     ///
     /// # Errors
     /// The JVM has ended, or may not be looked at.
-    pub fn look(&mut self) -> Result<CpuUse, AttachError> {
+    pub fn look(&mut self) -> Result<Used, AttachError> {
         let tasks = fs::read_dir(self.process.folder().join("task"));
         let tasks = tasks.map_err(|error| self.process.io("cannot read its threads", error))?;
         let mut threads = HashMap::with_capacity(self.threads.len());

@@ -24,7 +24,7 @@ mod target;
 
 pub use agent::{AgentAnswer, Request};
 pub use answer::Answer;
-pub use cpu_use::{CpuUse, CpuWatch};
+pub use cpu_use::CpuWatch;
 pub use error::AttachError;
 pub use ids::{Owner, Pid};
 pub use jvm::{Jvm, hotspot, list};
