@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_void};
 
 use jvmti::guard;
-use jvmti::jni_sys::{JNIEnv, JavaVM, jbyteArray, jclass, jint, jobject};
+use jvmti::jni_sys::{JNIEnv, JavaVM, jbyteArray, jclass, jint, jlong, jobject, jstring};
 
 const REFUSED: jint = -1;
 
@@ -72,6 +72,38 @@ pub unsafe extern "system" fn Java_java_lang_MartiniShutdown_run(_: *mut JNIEnv,
 /// Called by the JVM.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_java_lang_MartiniReach_reach(_: *mut JNIEnv, _: jclass) {}
+
+/// `MartiniWarmUp.state`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_management_MartiniWarmUp_state(jni: *mut JNIEnv, _: jclass) -> jstring {
+    // SAFETY: the JVM passes this thread's environment; no panic leaves it.
+    unsafe { agent::readiness_state(jni) }
+}
+
+/// `MartiniWarmUp.reason`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_management_MartiniWarmUp_reason(jni: *mut JNIEnv, _: jclass) -> jstring {
+    // SAFETY: the JVM passes this thread's environment; no panic leaves it.
+    unsafe { agent::readiness_reason(jni) }
+}
+
+/// `MartiniWarmUp.optimizedMethods`, which the JVM finds by this name.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_management_MartiniWarmUp_optimizedMethods(
+    _: *mut JNIEnv,
+    _: jclass,
+) -> jlong {
+    agent::optimized_methods()
+}
 
 /// `MartiniWalk.compare`, which the JVM finds by this name.
 ///

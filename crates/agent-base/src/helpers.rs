@@ -26,15 +26,18 @@ pub struct Helper {
 
 macro_rules! helper {
     ($name:literal) => {
+        helper!("java/lang/", "java.lang.", $name)
+    };
+    ($package:literal, $dotted:literal, $name:literal) => {
         Helper {
-            internal_name: concat!("java/lang/", $name),
+            internal_name: concat!($package, $name),
             // The macro puts the NUL there.
-            c_name: match CStr::from_bytes_with_nul(concat!("java/lang/", $name, "\0").as_bytes()) {
+            c_name: match CStr::from_bytes_with_nul(concat!($package, $name, "\0").as_bytes()) {
                 Ok(name) => name,
                 Err(_) => panic!(),
             },
-            dotted_name: concat!("java.lang.", $name),
-            bytes: include_bytes!(concat!("../java/classes/java/lang/", $name, ".class")),
+            dotted_name: concat!($dotted, $name),
+            bytes: include_bytes!(concat!("../java/classes/", $package, $name, ".class")),
         }
     };
 }
@@ -60,9 +63,26 @@ pub static WALK: Helper = helper!("MartiniWalk");
 /// Shows whether the VM finds the natives of the others.
 pub static REACH: Helper = helper!("MartiniReach");
 
+/// What the MXBean `martini:type=WarmUp` says.
+pub static WARM_UP_BEAN: Helper = helper!("java/lang/management/", "java.lang.management.", "MartiniWarmUpMXBean");
+/// That MXBean. Both are in the package of the JDK's own: they name classes of its module.
+pub static WARM_UP: Helper = helper!("java/lang/management/", "java.lang.management.", "MartiniWarmUp");
+
 /// All of them.
-pub(crate) static ALL: [&Helper; 10] =
-    [&HEAP_PROXY, &COUNTS, &PARKING, &SLEEP, &EXCEPTIONS, &REQUESTS, &LOADERS, &SHUTDOWN, &WALK, &REACH];
+pub(crate) static ALL: [&Helper; 12] = [
+    &HEAP_PROXY,
+    &COUNTS,
+    &PARKING,
+    &SLEEP,
+    &EXCEPTIONS,
+    &REQUESTS,
+    &LOADERS,
+    &SHUTDOWN,
+    &WALK,
+    &REACH,
+    &WARM_UP_BEAN,
+    &WARM_UP,
+];
 
 /// Whether a class of that internal name is one of the helpers, which are never rewritten.
 pub fn is_helper(internal_name: &[u8]) -> bool {

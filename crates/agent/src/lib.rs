@@ -5,7 +5,7 @@
 //! | `pace` | how often something is sampled or looked at, within a budget of CPU time |
 //! | `mailbox` `notice` `vm_log` | asks a thread where it is; wakes a thread of the agent's; the VM's own log |
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
-//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `thread_dump` `ttsp` `warm_up` `requests` | the features, each with what it writes into the trace (`section`) |
+//! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `thread_dump` `ttsp` `warm_up` `requests` `readiness` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
 //!
 //! Below lie the packages `agent-trace` (the writer), `agent-core`, `hotspot` and `agent-base`.
@@ -21,6 +21,7 @@ mod marked_methods;
 mod notice;
 mod pace;
 mod processor_time;
+mod readiness;
 mod recording;
 mod requests;
 mod sampling;
@@ -33,6 +34,7 @@ pub use counts::{NATIVES as COUNTS_NATIVES, begin_own_counts, end_own_counts};
 pub use heap_events::NATIVES as HEAP_PROXY_NATIVES;
 pub use hotspot::walk::compare_in_self_test;
 pub use locks::{PARKING_NATIVES, SLEEP_NATIVES};
+pub use readiness::{optimized_methods, reason as readiness_reason, state as readiness_state};
 pub use recording::{stops_on_load, takes_request};
 pub use requests::NATIVES as REQUEST_NATIVES;
 pub use warm_up::NATIVES as EXCEPTION_NATIVES;

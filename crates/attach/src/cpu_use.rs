@@ -6,41 +6,13 @@ use std::time::Duration;
 
 use crate::error::AttachError;
 use crate::process::Process;
-use warmth::Used;
-
-/// Who a thread is, as far as that matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    C1,
-    /// C2, or another optimising compiler.
-    C2,
-    /// Collectors, and what else keeps the JVM's house.
-    Vm,
-    /// Threads of the program.
-    Program,
-}
-
-/// How the names of the JVM's own threads begin, as the system has them; what matches none is the program's.
-const NAMES: [(&str, Kind); 12] = [
-    ("C1 CompilerThre", Kind::C1),
-    ("C2 CompilerThre", Kind::C2),
-    ("JVMCI", Kind::C2),
-    ("GC Thread", Kind::Vm),
-    ("G1 ", Kind::Vm),
-    ("ZWorker", Kind::Vm),
-    ("ZDriver", Kind::Vm),
-    ("Shenandoah", Kind::Vm),
-    ("VM ", Kind::Vm),
-    ("Sweeper", Kind::Vm),
-    ("Signal Dispatch", Kind::Vm),
-    ("martini", Kind::Vm),
-];
+use warmth::{ThreadKind, Used};
 
 /// Watches a JVM. A thread that ends takes at most what it used since the last look with it.
 #[derive(Debug)]
 pub struct CpuWatch<'p> {
     process: &'p Process,
-    threads: HashMap<u32, (Kind, Duration)>,
+    threads: HashMap<u32, (ThreadKind, Duration)>,
     sum: Used,
 }
 
@@ -63,15 +35,17 @@ impl<'p> CpuWatch<'p> {
             let Some(now) = fs::read(task.path().join("schedstat")).ok().and_then(|text| on_processor(&text)) else {
                 continue;
             };
-            let before: Option<(Kind, Duration)> = self.threads.get(&tid).copied();
-            let kind =
-                before.map_or_else(|| kind(&fs::read(task.path().join("comm")).unwrap_or_default()), |(kind, _)| kind);
+            let before: Option<(ThreadKind, Duration)> = self.threads.get(&tid).copied();
+            let kind = before.map_or_else(
+                || ThreadKind::of_name(&fs::read(task.path().join("comm")).unwrap_or_default()),
+                |(kind, _)| kind,
+            );
             let more = now.saturating_sub(before.map_or(Duration::ZERO, |(_, time)| time));
             match kind {
-                Kind::C1 => self.sum.c1 += more,
-                Kind::C2 => self.sum.c2 += more,
-                Kind::Program => self.sum.program += more,
-                Kind::Vm => {}
+                ThreadKind::C1 => self.sum.c1 += more,
+                ThreadKind::C2 => self.sum.c2 += more,
+                ThreadKind::Program => self.sum.program += more,
+                ThreadKind::Vm => {}
             }
             threads.insert(tid, (kind, now));
         }
@@ -81,13 +55,8 @@ impl<'p> CpuWatch<'p> {
 
     /// Whether threads of C2 were seen: `-Xint`, `-client` and the like have none.
     pub fn has_c2(&self) -> bool {
-        self.threads.values().any(|(kind, _)| *kind == Kind::C2)
+        self.threads.values().any(|(kind, _)| *kind == ThreadKind::C2)
     }
-}
-
-fn kind(name: &[u8]) -> Kind {
-    let begins = |(begin, _): &&(&str, Kind)| name.starts_with(begin.as_bytes());
-    NAMES.iter().find(begins).map_or(Kind::Program, |(_, kind)| *kind)
 }
 
 /// The first number of `schedstat`: nanoseconds on a processor.
@@ -102,11 +71,7 @@ mod tests {
     use crate::ids::Pid;
 
     #[test]
-    fn names_of_threads_say_what_they_are() {
-        assert_eq!(kind(b"C2 CompilerThre\n"), Kind::C2);
-        assert_eq!(kind(b"C1 CompilerThre\n"), Kind::C1);
-        assert_eq!(kind(b"G1 Main Marker\n"), Kind::Vm);
-        assert_eq!(kind(b"http-nio-8080-e\n"), Kind::Program);
+    fn the_first_number_is_the_time_on_processors() {
         assert_eq!(on_processor(b"12345 678 9\n"), Some(Duration::from_nanos(12345)));
         assert_eq!(on_processor(b""), None);
     }

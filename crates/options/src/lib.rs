@@ -32,7 +32,7 @@ pub use kind::Choice;
 pub use method::{MethodName, MethodPattern};
 pub use pairs::format_pair;
 pub use raw::{RawOptions, if_taken};
-pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, RequestOptions, SampleOptions, Stacks};
+pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, Readiness, RequestOptions, SampleOptions, Stacks};
 pub use spec::{DefaultValue, Group, Need, OptionSpec};
 pub use switch::{OFF, is_switched_off};
 pub use table::{OPTIONS, find};

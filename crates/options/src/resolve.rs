@@ -46,8 +46,11 @@ impl Resolver {
     pub(crate) fn finish(self) -> Result<Options, OptionError> {
         let Resolver { draft, given } = self;
         let Draft { mut options, heap, locks_wanted, locks, filter_file } = draft;
-        let is_other_wanted =
-            options.sampled_bytes.is_some() || options.samples.any() || options.warm_up || options.requests.any();
+        let is_other_wanted = options.sampled_bytes.is_some()
+            || options.samples.any()
+            || options.warm_up
+            || options.requests.any()
+            || options.readiness.is_some();
         options.heap = heap.unwrap_or(if is_other_wanted { HeapMode::Off } else { HeapMode::default() });
         if locks_wanted.unwrap_or(locks.juc || locks.log.is_some()) {
             options.locks = Some(locks);

@@ -103,6 +103,15 @@ impl SampleOptions {
     }
 }
 
+/// How the program can be asked whether it is warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// By a file beside the trace.
+    File,
+    /// By that file, and by an MXBean.
+    FileAndBean,
+}
+
 /// What is recorded of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions {
@@ -164,6 +173,8 @@ pub struct Options {
     pub warm_up: bool,
     /// What is recorded of requests.
     pub requests: RequestOptions,
+    /// How the program can be asked whether it is warm; `None` if it is not watched for that.
+    pub readiness: Option<Readiness>,
     /// Methods whose first entry is marked in the trace.
     pub marks: Vec<MethodName>,
     /// Bytes of text after which the trace is ended.
@@ -199,6 +210,7 @@ impl Default for Options {
             thread_dump: None,
             warm_up: false,
             requests: RequestOptions::default(),
+            readiness: None,
             marks: Vec::new(),
             limit_bytes: None,
             buffer_bytes: 64 << 20,

@@ -83,8 +83,8 @@ impl Group {
 }
 
 /// Options that choose what is recorded: without `heap` beside them no allocations are, but for itself.
-const HEAP_OFF: [&str; 11] =
-    ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp", "warmup", "requests", "request"];
+const HEAP_OFF: [&str; 12] =
+    ["heap", "locks", "juc", "locklog", "sampled", "cpu", "wall", "ttsp", "warmup", "requests", "request", "ready"];
 
 /// What else has to be given for an option to have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

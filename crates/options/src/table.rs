@@ -10,7 +10,7 @@ use super::dump::{DumpContents, DumpFormat};
 use super::error::OptionError;
 use super::kind::{Choice, Kind, Word};
 use super::memory;
-use super::resolved::{Format, HeapMode, Owners, Stacks};
+use super::resolved::{Format, HeapMode, Owners, Readiness, Stacks};
 use super::spec::{DefaultValue, Group, Need, OptionSpec};
 
 const MAX_STACK_DEPTH: usize = 64;
@@ -408,6 +408,23 @@ pub static OPTIONS: &[OptionSpec] = &[
         help: "Record static initialisers, compilations, and the JVM's own counters of its start",
         more: "An initialiser is recorded if it runs for 1 ms or more. Without `heap`, no allocations are recorded.",
         examples: &["warmup=on"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "ready",
+        group: Group::Cpu,
+        kind: Kind::OneOf(&[
+            word("off", "nothing", |d| d.options.readiness = None),
+            word("on", "in the file TRACE.ready, each second", |d| d.options.readiness = Some(Readiness::File)),
+            word("jmx", "also by the MXBean martini:type=WarmUp", |d| {
+                d.options.readiness = Some(Readiness::FileAndBean);
+            }),
+        ]),
+        default: DefaultValue::Value("off"),
+        help: "Say whether the JVM is warm",
+        more: "Beside `requests` it is not warm as long as requests get faster; beside `warmup` it also says how many \
+               methods C2 has compiled. Without `heap`, no allocations are recorded.",
+        examples: &["ready=on"],
         ..ROW
     },
     OptionSpec {

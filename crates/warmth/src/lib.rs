@@ -3,7 +3,11 @@
 //!
 //! The command looks from outside, the agent from inside; both judge by this.
 
+mod threads;
+
 use std::time::{Duration, Instant};
+
+pub use threads::ThreadKind;
 
 /// A compiler that uses less of one processor has an empty queue most of the time.
 const IDLE: f64 = 0.01;
@@ -96,14 +100,37 @@ pub struct Seen {
     pub length: Duration,
     /// What was used within it.
     pub used: Used,
-    /// What requests took in the window before, and in this one, if there were enough in both.
-    pub requests: Option<(Duration, Duration)>,
+    /// How long its requests took.
+    pub requests: Trend,
+}
+
+/// How long requests took in two windows, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Trend {
+    /// There were none, or few in one of the windows.
+    #[default]
+    Unknown,
+    /// There is no window before yet.
+    Begins,
+    /// In the window before, and in this one.
+    Known(Duration, Duration),
+}
+
+impl Trend {
+    /// Whether requests still get faster, or may do so.
+    fn is_falling(self) -> bool {
+        match self {
+            Trend::Unknown => false,
+            Trend::Begins => true,
+            Trend::Known(before, now) => now.as_secs_f64() < FASTER * before.as_secs_f64(),
+        }
+    }
 }
 
 impl Seen {
     /// A part of a window that was not whole.
     pub fn of_part(length: Duration, used: Used) -> Seen {
-        Seen { length, used, requests: None }
+        Seen { length, used, requests: Trend::Unknown }
     }
 
     fn share(&self, time: Duration) -> f64 {
@@ -113,11 +140,10 @@ impl Seen {
 
     /// The state of the JVM by this window alone.
     pub fn state(&self) -> State {
-        let is_faster = |(before, now): (Duration, Duration)| now.as_secs_f64() < FASTER * before.as_secs_f64();
         match (self.share(self.used.c2) < IDLE, self.share(self.used.program) < NOTHING) {
             (false, _) => State::Compiling,
             (true, true) => State::Idle,
-            (true, false) if self.requests.is_some_and(is_faster) => State::Settling,
+            (true, false) if self.requests.is_falling() => State::Settling,
             (true, false) => State::Warm,
         }
     }
@@ -130,12 +156,14 @@ impl Seen {
         match state {
             State::Warm => format!("warm: in the last {window} C2 used {c2} of a processor, and the program {program}"),
             State::Compiling => format!("not warm: in the last {window} C2 used {c2} of a processor"),
-            State::Settling => {
-                let (before, now) = self.requests.unwrap_or_default();
-                format!(
+            State::Settling => match self.requests {
+                Trend::Known(before, now) => format!(
                     "not warm: C2 has nothing to do, but requests still get faster: {before:.1?} in one window, {now:.1?} in the next"
-                )
-            }
+                ),
+                Trend::Unknown | Trend::Begins => {
+                    "not warm: C2 has nothing to do; whether requests still get faster shows the next window".into()
+                }
+            },
             State::Idle => format!(
                 "idle: in the last {window} the program used only {program} of a processor, so that nothing was compiled; put load on it"
             ),
@@ -180,8 +208,14 @@ impl History {
     /// What was seen within the last window; `None` if it is not known for so long.
     pub fn last(&self, window: Duration) -> Option<Seen> {
         let (length, used) = self.used_within(window, Duration::ZERO)?;
-        let before = self.used_within(window, window).and_then(|(_, before)| before.requests.typical());
-        Some(Seen { length, used, requests: before.zip(used.requests.typical()) })
+        let requests = match (used.requests.typical(), self.used_within(window, window)) {
+            (None, _) => Trend::Unknown,
+            (Some(_), None) => Trend::Begins,
+            (Some(now), Some((_, before))) => {
+                before.requests.typical().map_or(Trend::Unknown, |before| Trend::Known(before, now))
+            }
+        };
+        Some(Seen { length, used, requests })
     }
 
     /// Whether C2 has used no less than in the window before.
@@ -250,7 +284,9 @@ mod tests {
         let state = |requests: &[u64]| history_with(&idle_compiler, requests).last(WINDOW).map(|seen| seen.state());
         assert_eq!(state(&[50, 50, 50, 50, 30, 30, 30]), Some(State::Settling));
         assert_eq!(state(&[50, 30, 30, 30, 30, 31, 29]), Some(State::Warm));
-        assert_eq!(state(&[50, 50, 50]), Some(State::Warm), "few requests say nothing");
+        assert_eq!(state(&[50, 50, 50]), Some(State::Warm), "no requests say nothing");
+        let first = history_with(&idle_compiler[..4], &[50; 4]).last(WINDOW).expect("whole");
+        assert_eq!((first.state(), first.requests), (State::Settling, Trend::Begins));
         let seen = history_with(&idle_compiler, &[50, 50, 50, 50, 30, 30, 30]).last(WINDOW).expect("whole");
         assert!(
             seen.says(State::Settling).ends_with("requests still get faster: 50.0ms in one window, 30.0ms in the next")

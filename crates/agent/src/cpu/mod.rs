@@ -24,6 +24,8 @@ mod timers;
 mod totals;
 mod who;
 
+pub(crate) use timers::CpuClock;
+
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -48,7 +50,7 @@ use non_java_threads::NonJavaThreads;
 use registry::Registry;
 use section::CpuSection;
 use tasks::{TaskRef, VmThread};
-use timers::{CpuClock, tick_nanos};
+use timers::tick_nanos;
 
 pub(crate) use non_java_threads::NonJavaThread;
 pub(crate) use registry::Left;

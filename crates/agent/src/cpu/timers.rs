@@ -10,20 +10,20 @@ use agent_base::signals::own::OwnSignal;
 
 /// The clock of a thread's CPU time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CpuClock(libc::clockid_t);
+pub(crate) struct CpuClock(libc::clockid_t);
 
 impl CpuClock {
     /// Of the whole process.
-    pub(super) const PROCESS: CpuClock = CpuClock(libc::CLOCK_PROCESS_CPUTIME_ID);
+    pub(crate) const PROCESS: CpuClock = CpuClock(libc::CLOCK_PROCESS_CPUTIME_ID);
 
     /// Of a thread of this process, as Linux numbers such clocks (`MAKE_THREAD_CPUCLOCK`).
-    pub(super) fn of(tid: libc::pid_t) -> CpuClock {
+    pub(crate) fn of(tid: libc::pid_t) -> CpuClock {
         const PER_THREAD_SCHEDULED: libc::clockid_t = 4 | 2;
         CpuClock((!tid << 3) | PER_THREAD_SCHEDULED)
     }
 
     /// Nanoseconds; `None` if the thread has ended.
-    pub(super) fn nanos(self) -> Option<u64> {
+    pub(crate) fn nanos(self) -> Option<u64> {
         clock::nanos_of(self.0)
     }
 }

@@ -44,6 +44,7 @@ use super::heap_histogram::HeapHistogram;
 use super::locks::Locks;
 use super::marked_methods::MarkedMethods;
 use super::processor_time::ProcessorTimes;
+use super::readiness::Readiness;
 use super::requests::Requests;
 use super::sampling::{Asker, Sampler, SamplingInterval};
 use super::thread_dump::ThreadDumps;
@@ -213,6 +214,7 @@ impl Recording {
         let safepoints = options.samples.ttsp.then(|| leak(Safepoints::new(core)));
         let warm_up = options.warm_up.then(|| leak(WarmUp::new(core)));
         let requests = options.requests.any().then(|| leak(Requests::new(core)));
+        let readiness = options.readiness.map(|kind| leak(Readiness::new(core, kind, requests, warm_up)));
         let cpu = options.samples.threads().then(|| leak(Cpu::new(core)));
         let times = (cpu.is_some() || locks.is_some()).then(|| leak(ProcessorTimes::new(core)));
         let marks = (!options.marks.is_empty()).then(|| leak(MarkedMethods::new(core)));
@@ -228,6 +230,7 @@ impl Recording {
             feature(safepoints),
             feature(warm_up),
             feature(requests),
+            feature(readiness),
             feature(times),
             feature(cpu),
             feature(marks),

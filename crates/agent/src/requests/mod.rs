@@ -70,6 +70,14 @@ impl Requests {
         Box::new(RequestSection::new(self))
     }
 
+    /// All that have ended.
+    pub(crate) fn ended(&self) -> warmth::Requests {
+        let ended = self.points.iter().map(|(_, point)| point.statistics.ended());
+        let add = |(number, log_sum), (more, logs)| (number + more, log_sum + logs);
+        let (number, log_sum) = ended.fold((0, 0.0), add);
+        warmth::Requests { number, log_sum }
+    }
+
     fn add(&self, entry: EntryNumber, thread: ThreadIndex, ended: Ended) {
         let mut waiting = self.ended.lock();
         if waiting.len() < MOST {

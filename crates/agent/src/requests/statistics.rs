@@ -9,6 +9,9 @@ use trace::time::Nanos;
 /// So many requests of each entry point are recorded one by one, whatever they take.
 pub(super) const FIRST: u64 = 1000;
 
+/// The logarithm of one request is counted in such parts: a sum has room for 4 million million requests.
+const LOG_UNIT: f64 = 65_536.0;
+
 /// A request that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
@@ -29,6 +32,8 @@ pub(super) struct Ended {
 pub(super) struct Statistics {
     begun: AtomicU64,
     ended: AtomicU64,
+    /// The sum of the logarithms of what all took, as `LOG_UNIT` says.
+    log_sum: AtomicU64,
     /// When the first began.
     first: AtomicU64,
     sums: Sums<AtomicU64>,
@@ -61,6 +66,7 @@ impl Default for Statistics {
         Statistics {
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
+            log_sum: AtomicU64::new(0),
             first: AtomicU64::new(0),
             sums: Sums::default(),
             slots: (0..DurationSlot::COUNT).map(|_| AtomicU64::new(0)).collect(),
@@ -89,6 +95,11 @@ impl Statistics {
         self.begun().saturating_sub(self.ended.load(Ordering::Relaxed))
     }
 
+    /// How many have ended, and the sum of the logarithms to base 2 of how many nanoseconds they took.
+    pub(super) fn ended(&self) -> (u64, f64) {
+        (self.ended.load(Ordering::Relaxed), self.log_sum.load(Ordering::Relaxed) as f64 / LOG_UNIT)
+    }
+
     /// When the first began; `None` before that.
     pub(super) fn first(&self) -> Option<Ticks> {
         Some(Ticks(self.first.load(Ordering::Relaxed))).filter(|first| first.0 > 0)
@@ -99,6 +110,7 @@ impl Statistics {
         let add = |sum: &AtomicU64, value: u64| sum.fetch_add(value, Ordering::Relaxed);
         let Sums { requests, failures, took, measured, cpu, bytes } = &self.sums;
         add(&self.ended, 1);
+        add(&self.log_sum, ((ended.took.0.max(1) as f64).log2() * LOG_UNIT) as u64);
         add(requests, 1);
         add(took, ended.took.0);
         add(cpu, ended.cpu.0);

@@ -65,6 +65,8 @@ pub(crate) struct WarmUp {
     walker: OnceLock<&'static Walker>,
     /// For how many nanoseconds it looked less often than usual.
     widened: AtomicU64,
+    /// Methods that C2 has compiled.
+    optimized: AtomicU64,
 }
 
 impl WarmUp {
@@ -78,6 +80,7 @@ impl WarmUp {
             helper: OnceLock::new(),
             walker: OnceLock::new(),
             widened: AtomicU64::new(0),
+            optimized: AtomicU64::new(0),
         }
     }
 
@@ -91,6 +94,11 @@ impl WarmUp {
         if !self.reports.add(report) {
             self.core.count_lost("initialisers and compilations", 1);
         }
+    }
+
+    /// Methods that C2 has compiled since the recording began.
+    pub(crate) fn optimized(&self) -> u64 {
+        self.optimized.load(Ordering::Relaxed)
     }
 
     fn note_widened(&self, time: Nanos) {

@@ -3,6 +3,8 @@
 //! It sleeps until the VM logs something, and looks each millisecond as long as something is under way. It is not attached to the VM, so
 //! nothing that it does makes the VM wait.
 
+use std::sync::atomic::Ordering;
+
 use trace::model::CodeTier;
 use trace::time::Nanos;
 
@@ -115,6 +117,9 @@ impl Watcher {
                 }
                 What::Initialises { .. } => {}
                 What::Compiles(code) => {
+                    if code.tier == CodeTier::C2 {
+                        warm_up.optimized.fetch_add(1, Ordering::Relaxed);
+                    }
                     let ended = match code.tier {
                         // Made by the thread that calls it, in no time.
                         CodeTier::Native => Some(Report::Compilation(code.into(), time, Nanos(0))),

@@ -41,6 +41,8 @@ Examples:
   martini run --warmup java -jar app.jar
   martini warmup martini-4711.trcxml
   martini warmup 4711 --wait --budget 90s
+  martini run --warmup --ready java -jar app.jar &
+  martini warmup 4711 --wait --methods 2000
   martini warmup app.trcxml --stacks --own com.acme.*
   martini warmup app.trcxml --json | jq '.traces[0].initialisers[0]'")]
 pub(crate) struct Arguments {

@@ -1,5 +1,7 @@
 //! `martini warmup PID`: whether a JVM is warm, seen from outside. Needs no agent.
 
+mod methods;
+
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -26,6 +28,9 @@ pub(crate) struct Readiness {
     /// C2 must have had nothing to do for this time
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "5s")]
     window: Duration,
+    /// Warm once C2 has compiled this many methods, whatever else it does; the JVM must be recorded with --warmup --ready
+    #[arg(long, value_name = "N")]
+    methods: Option<u64>,
 }
 
 /// It is looked at so often.
@@ -36,6 +41,9 @@ const EACH: Duration = Duration::from_millis(200);
 /// It is no JVM, or cannot be looked at.
 pub(crate) fn run(pid: u32, readiness: &Readiness, as_json: bool) -> anyhow::Result<u8> {
     let process = Process::find(Pid(pid))?;
+    if let Some(wanted) = readiness.methods {
+        return methods::run(&process, pid, readiness, wanted, as_json);
+    }
     let mut watch = CpuWatch::new(&process);
     let mut history = History::default();
     let (asked, begun) = (Asked::listen()?, Instant::now());
