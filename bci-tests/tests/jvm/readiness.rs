@@ -1,15 +1,20 @@
 //! `martini warmup PID`: whether a JVM is warm, and the exit status that a startup probe sees.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use bci_tests::java;
 use bci_tests::jdk::Jdk;
 use bci_tests::martini;
 use bci_tests::process::{self, Running};
+use bci_tests::profiled::Profiled;
 use bci_tests::suite::Suite;
 
 pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(one_that_works_gets_warm);
+    suite.each_jdk(the_agent_says_so_in_a_file_and_by_a_bean);
     suite.any_jdk(one_that_idles_is_not_said_to_be_warm);
     suite.any_jdk(one_whose_code_is_always_new_never_gets_warm);
     suite.any_jdk(one_without_c2_is_refused);
@@ -34,6 +39,31 @@ fn one_that_works_gets_warm(jdk: &Jdk) {
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("is warm: in the last ") && said.contains("C2 used 0."), "{said}");
     load.finish().success();
+}
+
+fn the_agent_says_so_in_a_file_and_by_a_bean(jdk: &Jdk) {
+    let program = Profiled::on(jdk).options("ready=jmx,warmup=on").main("start.Load").args(&["warms"]);
+    let mut load = program.flags(&["-Xmx128m"]).start();
+    load.wait_for("runs");
+    let file = PathBuf::from(format!("{}.ready", load.file.display()));
+    let said = || fs::read_to_string(&file).unwrap_or_default();
+    process::wait_until(|| said().contains("\"state\":\"warm\",\"warm\":true,\"reason\":\"warm: in the last "));
+    assert_eq!(fs::metadata(&file).expect("it is there").permissions().mode() & 0o777, 0o600);
+    // The bean is registered on a thread of the agent's own, and what it says is looked at anew each time.
+    process::wait_until(|| {
+        load.send("?");
+        let bean = load.wait_for_rest("bean ");
+        let words: Vec<&str> = bean.split(' ').collect();
+        assert!(bean == "none" || words.len() > 5 && (words[0] == "true") == (words[1] == "warm"), "{bean}");
+        words[0] == "true" && words[2].parse::<u64>().is_ok_and(|methods| methods > 0)
+    });
+    let (status, said_of_few) = probe(&load, &["--wait", "--methods", "1"]);
+    assert_eq!(status, Some(0), "{said_of_few}");
+    let (status, said_of_many) = probe(&load, &["--methods", "1000000"]);
+    assert_eq!(status, Some(3), "{said_of_many}");
+    assert!(said_of_many.contains("is not warm: C2 has compiled ") && said_of_many.contains(" of 1,000,000 methods"));
+    load.finish();
+    assert!(!file.exists(), "it speaks of a JVM that runs");
 }
 
 fn one_that_idles_is_not_said_to_be_warm(jdk: &Jdk) {
@@ -61,5 +91,8 @@ fn one_without_c2_is_refused(jdk: &Jdk) {
     let (status, said) = probe(&load, &["--window", "500ms"]);
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("-Xint"), "{said}");
+    let (status, said) = probe(&load, &["--methods", "100"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("is not recorded with --warmup --ready"), "{said}");
     load.finish().success();
 }

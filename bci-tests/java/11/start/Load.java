@@ -2,11 +2,15 @@ package start;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 
-/** Works until its standard input ends: in a way that gets compiled, not at all, or with code that is new each time. */
+/** Works until its standard input ends, and says at each question mark what the MXBean of the agent says: in a way that gets compiled, not at all, or with code that is new each time. */
 public class Load {
     /** What is run; each class loader has its own. */
     public static class Work implements IntUnaryOperator {
@@ -54,10 +58,24 @@ public class Load {
         System.out.println("result " + sum);
     }
 
+    /** What the agent's MXBean says. */
+    private static String bean() throws JMException {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName("martini:type=WarmUp");
+        if (!server.isRegistered(name)) return "none";
+        StringBuilder text = new StringBuilder();
+        for (String attribute : new String[] {"WarmedUp", "State", "OptimizedMethods", "Processors", "Reason"}) {
+            text.append(server.getAttribute(name, attribute)).append(' ');
+        }
+        return text.toString();
+    }
+
     private static void waitForEnd() {
         try {
-            while (System.in.read() >= 0) {}
-        } catch (IOException e) {
+            for (int read = System.in.read(); read >= 0; read = System.in.read()) {
+                if (read == '?') System.out.println("bean " + bean());
+            }
+        } catch (IOException | JMException e) {
             throw new IllegalStateException(e);
         }
     }
