@@ -176,6 +176,7 @@ impl OptionSpec {
             Kind::Bool(_) => Some("true"),
             Kind::SizeOrOff { usual, .. } => usual,
             Kind::IntervalOrOff { usual, .. } => Some(usual),
+            Kind::OneOf(words) => words.iter().map(|(choice, _)| choice.word).find(|&word| word == "on"),
             _ => None,
         }
     }
