@@ -185,8 +185,10 @@ fn print_entry(
     let mut slowest: Vec<_> = rows.iter().filter(|row| row.place.is_some()).collect();
     slowest.sort_by_key(|row| row.place);
     let name = printable(entry.method);
-    for (rows, which) in [(&milestones, "its first, tenth ... request"), (&slowest, "its slowest")] {
-        if !rows.is_empty() {
+    let is_new = slowest.iter().any(|row| !Choice::is_milestone(row.number));
+    let tables = [(&milestones, "its first, tenth ... request", true), (&slowest, "its slowest", is_new)];
+    for (rows, which, is_shown) in tables {
+        if is_shown && !rows.is_empty() {
             let title = out.sentence(0, &format!("{name}: {which}"));
             writeln!(out, "{}", title.bold())?;
             render::table(rows, recorded).write(out)?;

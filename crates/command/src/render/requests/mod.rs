@@ -6,16 +6,16 @@ mod words;
 
 use std::borrow::Cow;
 
-use analysis::requests::{EntryRow, RequestRow};
+use analysis::requests::{EntryRow, RequestReport, RequestRow};
 use serde_json::{Value, json};
 use trace::time::Nanos;
 
-use crate::render::human::count;
+use crate::render::human::{count, counted};
 use crate::render::view::Cell::{Bytes, Count, Decimal, Name};
 use crate::render::view::View;
 
 pub(crate) use parts::{Recorded, table};
-pub(crate) use whole::{json as request_json, write as write_whole};
+pub(crate) use whole::{json as request_json, parts_json, write as write_whole};
 pub(crate) use words::{next, why};
 
 /// The entry points.
@@ -42,6 +42,14 @@ pub(crate) fn entries<'a, 'r: 'a>() -> View<'a, EntryRow<'r>> {
                 "measured": row.sums.measured,
             })
         })
+}
+
+/// How many requests a trace has.
+pub(crate) fn sums(report: &RequestReport) -> String {
+    let entries = report.entries();
+    let requests = entries.iter().map(|entry| entry.sums.requests).sum();
+    let entries = counted(entries.len() as u64, "entry point", "entry points");
+    format!("{} of {entries}", counted(requests, "request", "requests"))
 }
 
 /// A request, as it is called.

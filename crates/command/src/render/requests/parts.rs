@@ -44,7 +44,7 @@ impl Recorded {
     }
 
     /// What a part is called in a table.
-    pub(super) fn label(self, kind: PartKind) -> &'static str {
+    pub(crate) fn label(self, kind: PartKind) -> &'static str {
         match kind {
             PartKind::Initialisers => "static initialisers",
             PartKind::Cpu(work) => work_label(work),

@@ -128,9 +128,14 @@ fn frames(label: &str, stack: &[Location<'_>]) -> Vec<Below> {
     lines
 }
 
+/// The parts of a request's time in JSON.
+pub(crate) fn parts_json(row: &RequestRow<'_>) -> Value {
+    let part = |part: &Part| json!({ "part": part.kind.as_str(), "nanos": part.time.0, "error_nanos": part.error.0 });
+    row.split.parts.iter().map(part).collect()
+}
+
 /// A request in JSON.
 pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
-    let part = |part: &Part| json!({ "part": part.kind.as_str(), "nanos": part.time.0, "error_nanos": part.error.0 });
     let not_recorded = PartKind::all().filter(|kind| !recorded.has(*kind));
     let Nanos(cpu_in_waits) = row.split.cpu_in_waits;
     json!({
@@ -143,7 +148,7 @@ pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
         "ready_nanos": nanos(row.ready),
         "bytes": row.bytes,
         "failed": row.failed,
-        "parts": row.split.parts.iter().map(part).collect::<Vec<_>>(),
+        "parts": parts_json(row),
         "not_recorded": not_recorded.map(|kind| kind.as_str()).collect::<Vec<_>>(),
         "cpu_in_waits_nanos": cpu_in_waits,
         "partial": row.is_partial,

@@ -24,25 +24,23 @@ pub(crate) fn why(row: &RequestRow<'_>) -> String {
 
 fn where_it_went(kind: PartKind) -> &'static str {
     match kind {
-        PartKind::Initialisers => "went on static initialisers",
-        PartKind::Cpu(work) => match work {
-            Work::Loading => "went on loading and linking classes",
-            Work::Exceptions => "went on making exceptions",
-            Work::Interpreted => "ran in the interpreter",
-            Work::Compiled => "ran compiled code",
-            Work::Native => "ran native code",
-            Work::Other => "ran code that is not known",
-        },
-        PartKind::UndividedCpu => "ran on a processor, on too few samples to say what",
-        PartKind::Monitors => "it waited for monitors",
-        PartKind::Locks => "it waited for locks of java.util.concurrent",
-        PartKind::Notification => "it was in Object.wait",
-        PartKind::Parked => "it was parked",
-        PartKind::Sleeping => "it slept",
-        PartKind::Collections => "it was stopped for collections",
-        PartKind::Safepoints => "it was stopped at safepoints",
-        PartKind::Ready => "it was ready, but had no processor",
-        PartKind::Rest => "it had no processor and was in no recorded wait: input, output, page faults",
+        PartKind::Initialisers => "in static initialisers",
+        PartKind::Cpu(Work::Loading) => "loading and linking classes",
+        PartKind::Cpu(Work::Exceptions) => "making exceptions",
+        PartKind::Cpu(Work::Interpreted) => "in interpreted code",
+        PartKind::Cpu(Work::Compiled) => "in compiled code",
+        PartKind::Cpu(Work::Native) => "in native code",
+        PartKind::Cpu(Work::Other) => "in code that is not known",
+        PartKind::UndividedCpu => "on a processor, where too few samples say what it did",
+        PartKind::Monitors => "waiting for monitors",
+        PartKind::Locks => "waiting for locks of java.util.concurrent",
+        PartKind::Notification => "in Object.wait",
+        PartKind::Parked => "parked",
+        PartKind::Sleeping => "asleep",
+        PartKind::Collections => "stopped for collections",
+        PartKind::Safepoints => "stopped at safepoints",
+        PartKind::Ready => "ready to run, without a processor",
+        PartKind::Rest => "without a processor, in no wait that was recorded: input, output, page faults",
     }
 }
 
@@ -52,7 +50,7 @@ fn most(row: &RequestRow<'_>, kind: PartKind) -> Option<String> {
         PartKind::Initialisers => {
             let first = row.initialisers.first()?;
             let by = first.caused_by.map_or(String::new(), |at| format!(", caused by {at}"));
-            Some(format!("{} of it on that of {}{by}", duration(first.own), first.class))
+            Some(format!("{} of it in that of {}{by}", duration(first.own), first.class))
         }
         PartKind::Cpu(work) => {
             let most = row.code.iter().find(|code| code.work == work && !code.in_initialiser)?;
