@@ -13,7 +13,7 @@ const [TOP, BOTTOM] = [16, 18];
 /** The colours of parts. @type {Record<string, string>} */
 const COLOURS = {
   initialisers: "own", loading: "class", exceptions: "more", interpreted: "runtime", compiled: "running", native: "native", "other-cpu": "bar", cpu: "bar",
-  monitors: "blocked", locks: "line", waiting: "waiting", parked: "parked", sleeping: "sleeping", collections: "hot", safepoints: "jdk", ready: "less", rest: "same",
+  monitors: "blocked", locks: "line", waiting: "waiting", parked: "parked", sleeping: "sleeping", collections: "ink", safepoints: "jdk", ready: "less", rest: "same",
 };
 
 /** Requests. */
