@@ -65,7 +65,7 @@ fn what_was_not_recorded_is_said_to_be_so() {
     let path = folder.path().join("requests.trcxml");
     let recorded = "requests=on,warmup=on,cpu=10ms,locks=on";
     let without: String = text("requests.trcxml")
-        .replace(recorded, "file=request.trcxml,cpu=10ms")
+        .replace(recorded, "requests=on,cpu=10ms")
         .lines()
         .filter(|line| !line.starts_with("<classInit") && !line.starts_with("<mon"))
         .flat_map(|line| [line, "\n"])

@@ -24,8 +24,8 @@ use crate::render::{head, notes};
 /// Show how long requests took, and why the first and the slowest were slow
 ///
 /// A request is a call of an entry point, such as a servlet: record with --requests, or name methods with --request METHOD (martini run, martini
-/// attach). The time of the 1st, 10th, 100th and 1,000th request and of the slowest is divided into parts that add up to it. Record --warmup,
-/// --locks and --cpu beside it: what is not recorded is in other parts.
+/// attach). The time of the 1st, 10th, 100th and 1,000th request and of the slowest is divided into parts that add up to it. What was not
+/// recorded (--warmup, --locks, --cpu) is in other parts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns of entry points:
@@ -38,7 +38,7 @@ Parts of a request:
   #10          the tenth request of the entry point
 
 Examples:
-  martini run --requests --warmup --locks java -jar app.jar
+  martini run --requests java -jar app.jar
   martini requests app.trcxml
   martini requests app.trcxml --request 1
   martini requests app.trcxml --request com.acme.Orders.handle:57

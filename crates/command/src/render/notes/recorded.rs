@@ -82,6 +82,11 @@ pub(crate) fn safepoints(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.samples.ttsp)
 }
 
+/// Whether requests were recorded.
+pub(crate) fn requests(facts: &Facts) -> Option<bool> {
+    was_on(facts, |options| options.requests.any())
+}
+
 /// Whether the start was recorded.
 pub(crate) fn warm_up(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.warm_up)

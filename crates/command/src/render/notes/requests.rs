@@ -2,7 +2,7 @@
 
 use analysis::requests::{RequestReport, RequestRow};
 
-use super::of_any;
+use super::{of_any, recorded};
 use crate::input::reading::Reading;
 use crate::render::human::{count, counted, duration};
 use crate::render::requests::name;
@@ -12,10 +12,11 @@ pub(crate) fn of_requests(reading: &Reading<RequestReport>, rows: &[RequestRow<'
     let report = &reading.report;
     let mut notes = Vec::new();
     if report.is_empty() {
-        notes.push(
-            "the trace has no requests: it was recorded without them (martini run --requests), or none ended"
-                .to_owned(),
-        );
+        let why = match recorded::requests(report.facts()) {
+            Some(true) => "no entry point was called; name one of your own with --request METHOD (martini run)",
+            Some(false) | None => "it was recorded without them (martini run --requests)",
+        };
+        notes.push(format!("the trace has no requests: {why}"));
     }
     if report.left_out() > 0 {
         notes.push(format!(

@@ -88,6 +88,13 @@ pub(crate) fn table(rows: &[&RequestRow<'_>], recorded: Recorded) -> Table {
         let is_any = rows.iter().any(|row| row.part(kind).0 > 0);
         let label = recorded.label(kind);
         match recorded.has(kind) {
+            // It is recorded of the first requests.
+            true if kind == PartKind::Ready && rows.iter().any(|row| row.ready.is_none()) => {
+                line("ready, no processor (?: not recorded)", &|row| match row.ready {
+                    Some(_) => cell(row, kind),
+                    None => "?".to_owned(),
+                });
+            }
             true if is_any => line(label, &|row| cell(row, kind)),
             // Its rows would be empty, which the row of all CPU time says.
             false if matches!(kind, PartKind::Cpu(_)) => {}
@@ -98,9 +105,6 @@ pub(crate) fn table(rows: &[&RequestRow<'_>], recorded: Recorded) -> Table {
                 }
             }
             false => line(&format!("{label} (not recorded)"), &|_| "-".to_owned()),
-            true if kind == PartKind::Ready && rows.iter().all(|row| row.ready.is_none()) => {
-                line(&format!("{label} (not recorded)"), &|_| "-".to_owned());
-            }
             true => {}
         }
     }

@@ -17,7 +17,7 @@ use crate::render::view::Cell::{Count, Name, Text};
 use crate::render::view::{View, location, stack};
 
 /// Frames of a stack that text shows.
-const FRAMES: usize = 12;
+const FRAMES: usize = 6;
 
 /// Writes one request; `top` rows of each table.
 pub(crate) fn write(row: &RequestRow<'_>, recorded: Recorded, top: usize, out: &mut Page<'_>) -> io::Result<()> {
@@ -60,7 +60,11 @@ fn initialiser_view<'a, 'r: 'a>() -> View<'a, InitialiserPart<'r>> {
         .both("total", "total_nanos", |part| part.total)
         .both("after", "after_nanos", |part| part.after)
         .both("static initialiser of", "class", |part| Name(part.class.to_owned()))
-        .below(|part| frames("at ", &part.stack))
+        .below(|part| {
+            let cause = part.caused_by.iter();
+            let cause = cause.map(|at| Below { label: "caused by ".to_owned(), name: printable(&at.to_string()) });
+            cause.chain(frames("at ", &part.stack)).collect()
+        })
         .json(|part| {
             json!({
                 "caused_by": part.caused_by.as_ref().map_or(Value::Null, location),

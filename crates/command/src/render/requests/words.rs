@@ -19,7 +19,11 @@ pub(crate) fn why(row: &RequestRow<'_>) -> String {
     let time = row.part(kind);
     let share = percent(time.0, row.took.0);
     let most = most(row, kind).map_or(String::new(), |most| format!(", {most}"));
-    format!("{}{error} ({share}) of {took} {}{most}", duration(time), where_it_went(kind))
+    let where_it_went = match kind {
+        PartKind::Rest if row.ready.is_none() => "without a processor: input, output, page faults, or others had it",
+        kind => where_it_went(kind),
+    };
+    format!("{}{error} ({share}) of {took} {where_it_went}{most}", duration(time))
 }
 
 fn where_it_went(kind: PartKind) -> &'static str {
