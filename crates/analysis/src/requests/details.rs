@@ -5,7 +5,7 @@ use trace::time::{Nanos, Time};
 
 use super::overlap::{Layer, Span, own_times};
 use super::recent::{Deed, What};
-use super::split::{Estimated, Known, PartKind, Split};
+use super::split::{Known, PartKind, Split};
 use super::work::Work;
 use crate::call_tree::Spread;
 use crate::stacks::StackIndex;
@@ -31,7 +31,7 @@ pub(super) struct Initialised {
 /// What waits have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct WaitKey {
-    pub(super) kind: u8,
+    pub(super) kind: PartKind,
     pub(super) class: Option<ClassIndex>,
     pub(super) stack: Option<StackIndex>,
     pub(super) owner: Option<(ThreadIndex, Option<StackIndex>)>,
@@ -101,11 +101,7 @@ impl Details {
                     details.initialised.push(Initialised { class, since, own, total, runs_on, stack: deed.stack });
                 }
                 What::Wait { kind, class, owner, seen_each } if own.0 > 0 => {
-                    let sum = &mut known.waits[usize::from(kind)];
-                    *sum = Estimated {
-                        time: Nanos(sum.time.0 + own.0),
-                        variance: sum.variance + (seen_each.0 as f64).powi(2),
-                    };
+                    known.wait(kind, own, seen_each);
                     let key = WaitKey { kind, class, stack: deed.stack, owner };
                     let all = waited.entry(key).or_insert(Waited { key, waits: 0, time: Nanos(0), longest: Nanos(0) });
                     all.waits += 1;
@@ -158,11 +154,6 @@ impl Details {
         self.waited.truncate(MOST);
         self.sampled.truncate(MOST);
     }
-
-    /// How much of a request went on a kind of wait.
-    pub(super) fn kind(waited: &Waited) -> PartKind {
-        PartKind::WAITS[usize::from(waited.key.kind)]
-    }
 }
 
 /// Makes one of spans that overlap, in order.
@@ -193,7 +184,10 @@ mod tests {
     fn what_happens_in_an_initialiser_is_its_own() {
         let initialiser = |class, since, until| deed(span(since, until), What::Initialiser { class, runs_on: false });
         let wait = |since, until| {
-            deed(span(since, until), What::Wait { kind: 0, class: None, owner: None, seen_each: Nanos(0) })
+            deed(
+                span(since, until),
+                What::Wait { kind: PartKind::Monitors, class: None, owner: None, seen_each: Nanos(0) },
+            )
         };
         let sample = |at| deed(span(at, at), What::Sample { work: Work::Compiled, cpu: Nanos(5) });
         let mut deeds = vec![initialiser(1, 10, 60), initialiser(2, 20, 40), wait(30, 70), wait(90, 200)];

@@ -44,15 +44,6 @@ const LATE: Nanos = Nanos(5_000_000_000);
 /// So many entry points are told apart; the agent has fewer.
 const MOST_ENTRIES: usize = 1000;
 
-/// Numbers of kinds of waits in [`PartKind::WAITS`].
-mod kinds {
-    pub(super) const MONITORS: u8 = 0;
-    pub(super) const LOCKS: u8 = 1;
-    pub(super) const NOTIFICATION: u8 = 2;
-    pub(super) const PARKED: u8 = 3;
-    pub(super) const SLEEPING: u8 = 4;
-}
-
 /// A request that has ended.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
@@ -156,12 +147,8 @@ impl RequestStats {
         self.facts.note(element);
         self.clock.note(element);
         match element {
-            Element::AgentCreate(agent) => {
-                let origin = self.facts.origins.last();
-                // All else that a trace has is of no use without them.
-                self.is_without = origin.is_some_and(|origin| origin.is_martini() && origin.imported_from.is_none())
-                    && !agent.agent_parameters.contains("request");
-            }
+            // All else that a trace has is of no use without them.
+            Element::AgentCreate(agent) => self.is_without = !agent.agent_parameters.contains("request"),
             Element::RequestEntry(entry) => self.entry(entry),
             Element::Request(request) => self.request(request),
             Element::RequestCount(count) => self.count(count),
@@ -218,45 +205,41 @@ impl RequestStats {
         let is = |parked: Option<Flag>, kind, otherwise| if parked == Some(Flag::Yes) { kind } else { otherwise };
         match element {
             Element::MonContendedEnter(e) => {
-                let kind = is(e.parked, kinds::LOCKS, kinds::MONITORS);
-                let owner = e.owner.filter(|owner| owner.0 != 0).map(|owner| (owner, e.owner_stack));
+                let kind = is(e.parked, PartKind::Locks, PartKind::Monitors);
+                let owner = e.owner.filter(|owner| owner.0 != 0);
+                let owner = owner.map(|owner| (self.symbols.thread(owner), self.stack(e.owner_stack)));
                 let seen_each = e.look_interval.unwrap_or_default();
-                self.begin(e.thread, e.time, kind, Some(e.object), e.stack, owner, seen_each);
+                let wait = OpenWait { owner, seen_each, ..self.open(e.time, kind, Some(e.object), e.stack) };
+                self.waiting.begin(self.symbols.thread(e.thread), wait);
             }
             Element::MonWait(e) => {
-                let kind = is(e.parked, kinds::PARKED, kinds::NOTIFICATION);
-                self.begin(e.thread, e.time, kind, Some(e.object), e.stack, None, Nanos(0));
+                let kind = is(e.parked, PartKind::Parked, PartKind::Notification);
+                let wait = self.open(e.time, kind, Some(e.object), e.stack);
+                self.waiting.begin(self.symbols.thread(e.thread), wait);
             }
-            Element::ThreadSleep(e) => self.begin(e.thread, e.time, kinds::SLEEPING, None, e.stack, None, Nanos(0)),
+            Element::ThreadSleep(e) => {
+                let wait = self.open(e.time, PartKind::Sleeping, None, e.stack);
+                self.waiting.begin(self.symbols.thread(e.thread), wait);
+            }
             Element::MonContendedEntered(e) => {
-                self.end(e.thread, &[kinds::MONITORS, kinds::LOCKS], Some(e.object), e.time);
+                self.end(e.thread, &[PartKind::Monitors, PartKind::Locks], Some(e.object), e.time);
             }
-            Element::MonWaited(e) => self.end(e.thread, &[kinds::NOTIFICATION, kinds::PARKED], Some(e.object), e.time),
-            Element::ThreadSlept(e) => self.end(e.thread, &[kinds::SLEEPING], None, e.time),
+            Element::MonWaited(e) => {
+                self.end(e.thread, &[PartKind::Notification, PartKind::Parked], Some(e.object), e.time);
+            }
+            Element::ThreadSlept(e) => self.end(e.thread, &[PartKind::Sleeping], None, e.time),
             Element::MonStillOwned(found) => self.found_owned(found),
             _ => {}
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn begin(
-        &mut self,
-        thread: ThreadId,
-        since: Time,
-        kind: u8,
-        object: Option<ObjectId>,
-        stack: Option<StackId>,
-        owner: Option<(ThreadId, Option<StackId>)>,
-        seen_each: Nanos,
-    ) {
-        let thread = self.symbols.thread(thread);
-        let stack = self.stack(stack);
-        let owner = owner.map(|(owner, stack)| (self.symbols.thread(owner), self.stack(stack)));
+    /// A wait that begins.
+    fn open(&mut self, since: Time, kind: PartKind, object: Option<ObjectId>, stack: Option<StackId>) -> OpenWait {
         let class = object.and_then(|object| self.classes.get(&object).copied());
-        self.waiting.begin(thread, OpenWait { since, kind, object, class, stack, owner, seen_each });
+        OpenWait { since, kind, object, class, stack: self.stack(stack), owner: None, seen_each: Nanos(0) }
     }
 
-    fn end(&mut self, thread: ThreadId, kinds: &[u8], object: Option<ObjectId>, now: Time) {
+    fn end(&mut self, thread: ThreadId, kinds: &[PartKind], object: Option<ObjectId>, now: Time) {
         let thread = self.symbols.thread(thread);
         if let Some(wait) = self.waiting.end(thread, kinds, object, now) {
             self.recent.add(thread, wait);
@@ -433,6 +416,7 @@ impl RequestStats {
         self.stops.iter_mut().for_each(|(_, stops)| *stops = Stops::default());
         self.collecting = None;
         self.now = Time(0);
+        self.is_without = false;
         self.stacks.end_document();
         self.symbols.end_document();
     }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use trace::time::{Nanos, Time};
 
 use super::overlap::Span;
+use super::split::PartKind;
 use super::work::Work;
 use crate::stacks::StackIndex;
 use crate::symbols::{ClassIndex, ThreadIndex};
@@ -33,8 +34,13 @@ pub(super) struct Deed {
 pub(super) enum What {
     /// It ran a static initialiser, of the class with this number.
     Initialiser { class: u32, runs_on: bool },
-    /// It waited, of a kind with this number in [`PartKind::WAITS`](super::split::PartKind::WAITS).
-    Wait { kind: u8, class: Option<ClassIndex>, owner: Option<(ThreadIndex, Option<StackIndex>)>, seen_each: Nanos },
+    /// It waited, of one of the kinds in [`PartKind::WAITS`].
+    Wait {
+        kind: PartKind,
+        class: Option<ClassIndex>,
+        owner: Option<(ThreadIndex, Option<StackIndex>)>,
+        seen_each: Nanos,
+    },
     /// It was on a processor, for so much time.
     Sample { work: Work, cpu: Nanos },
 }

@@ -3,7 +3,7 @@
 use trace::filter::Pattern;
 use trace::time::Nanos;
 
-use super::details::{Details, Initialised, Sampled, Waited};
+use super::details::{Initialised, Sampled, Waited};
 use super::latency::{Moment, Sums};
 use super::{Choice, Entry, Looked, PartKind, RequestStats, Split, Work};
 use crate::facts::Facts;
@@ -301,7 +301,7 @@ impl RequestReport {
         let owner_stack = key.owner.and_then(|(_, stack)| stack);
         let symbols = &self.stats.symbols;
         WaitPart {
-            kind: Details::kind(waited),
+            kind: key.kind,
             waits: waited.waits,
             time: waited.time,
             longest: waited.longest,

@@ -44,6 +44,11 @@ impl PartKind {
     pub const WAITS: [PartKind; 5] =
         [PartKind::Monitors, PartKind::Locks, PartKind::Notification, PartKind::Parked, PartKind::Sleeping];
 
+    /// The place of a wait in these.
+    fn wait_index(self) -> Option<usize> {
+        PartKind::WAITS.iter().position(|&kind| kind == self)
+    }
+
     /// All of them, in the order of tables.
     pub fn all() -> impl Iterator<Item = PartKind> {
         let work = Work::ALL.map(PartKind::Cpu);
@@ -110,6 +115,17 @@ pub(super) struct Known {
     pub(super) inside: Spread,
     /// Those outside, in the order of [`Work::ALL`].
     pub(super) outside: [Spread; Work::ALL.len()],
+}
+
+impl Known {
+    /// Adds a wait of a kind; it may have been seen by looks so far apart.
+    pub(super) fn wait(&mut self, kind: PartKind, time: Nanos, seen_each: Nanos) {
+        if let Some(index) = kind.wait_index() {
+            let sum = &mut self.waits[index];
+            sum.time.0 += time.0;
+            sum.variance += (seen_each.0 as f64).powi(2);
+        }
+    }
 }
 
 /// A request's time in parts.

@@ -6,6 +6,7 @@ use trace::time::{Nanos, Time};
 
 use super::overlap::Span;
 use super::recent::{Deed, What};
+use super::split::PartKind;
 use crate::stacks::StackIndex;
 use crate::symbols::{ClassIndex, ThreadIndex};
 
@@ -16,8 +17,8 @@ const MOST_NESTED: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenWait {
     pub(super) since: Time,
-    /// Its number in [`PartKind::WAITS`](super::split::PartKind::WAITS).
-    pub(super) kind: u8,
+    /// One of [`PartKind::WAITS`].
+    pub(super) kind: PartKind,
     pub(super) object: Option<ObjectId>,
     pub(super) class: Option<ClassIndex>,
     pub(super) stack: Option<StackIndex>,
@@ -43,7 +44,7 @@ impl Waiting {
     pub(super) fn end(
         &mut self,
         thread: ThreadIndex,
-        kinds: &[u8],
+        kinds: &[PartKind],
         object: Option<ObjectId>,
         now: Time,
     ) -> Option<Deed> {
