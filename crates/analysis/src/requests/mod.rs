@@ -109,6 +109,8 @@ pub struct RequestStats {
     initialised_by_name: FxHashMap<Box<str>, u32>,
     /// Requests that are not looked at yet.
     pending: Vec<Ended>,
+    /// When the first of these ended.
+    first_pending: Option<Time>,
     now: Time,
     /// The document was recorded without requests.
     is_without: bool,
@@ -137,6 +139,7 @@ impl RequestStats {
             initialised: Vec::new(),
             initialised_by_name: FxHashMap::default(),
             pending: Vec::new(),
+            first_pending: None,
             now: Time(0),
             is_without: false,
         }
@@ -159,7 +162,10 @@ impl RequestStats {
             && now > self.now
         {
             self.now = now;
-            self.look(|request| now.since(request.span.until) > LATE);
+            // There may be many events, and few requests.
+            if self.first_pending.is_some_and(|first| now.since(first) > LATE) {
+                self.look(|request| now.since(request.span.until) > LATE);
+            }
         }
     }
 
@@ -361,11 +367,13 @@ impl RequestStats {
         entry.longest = entry.longest.max(request.took);
         let is_slow = entry.slowest.takes(request.number, request.took, self.choice.most_slowest());
         if is_slow || self.choice.names(request.number) {
+            let span = Span::of(request.time, request.took);
+            self.first_pending = Some(self.first_pending.map_or(span.until, |first| first.min(span.until)));
             self.pending.push(Ended {
                 entry: index,
                 number: request.number,
                 thread: self.symbols.thread(request.thread),
-                span: Span::of(request.time, request.took),
+                span,
                 cpu: request.cpu,
                 ready: request.ready,
                 bytes: request.bytes,
@@ -376,12 +384,10 @@ impl RequestStats {
 
     /// Looks at those requests of which the trace has all by now.
     fn look(&mut self, is_over: impl Fn(&Ended) -> bool) {
-        if self.pending.is_empty() {
-            return;
-        }
-        let (over, pending) = self.pending.drain(..).partition(is_over);
+        let (over, pending): (Vec<_>, _) = self.pending.drain(..).partition(is_over);
         self.pending = pending;
-        for request in Vec::into_iter(over) {
+        self.first_pending = self.pending.iter().map(|request| request.span.until).min();
+        for request in over {
             // Others may have taken longer since.
             let is_chosen = |entry: &Entry, number| entry.slowest.has(number) || self.choice.names(number);
             if !is_chosen(&self.entries[request.entry], request.number) {
