@@ -63,7 +63,7 @@ fn the_first_request_is_explained() {
 fn what_was_not_recorded_is_said_to_be_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("requests.trcxml");
-    let recorded = "requests=on,warmup=on,cpu=10ms,locks=on";
+    let recorded = "requests=on,warmup=on,locks=on,juc=on,cpu=10ms,ttsp=on";
     let without: String = text("requests.trcxml")
         .replace(recorded, "requests=on,cpu=10ms")
         .lines()

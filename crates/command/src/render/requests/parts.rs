@@ -43,6 +43,17 @@ impl Recorded {
         }
     }
 
+    /// What is said in place of a part that was not recorded; several may share one.
+    fn not_recorded(self, kind: PartKind) -> Option<&'static str> {
+        match kind {
+            PartKind::Initialisers if !self.initialisers => Some("static initialisers (not recorded)"),
+            PartKind::Monitors if !self.waits => Some("waits (not recorded)"),
+            PartKind::Locks if self.waits && !self.juc => Some("j.u.c. locks, parks (not recorded)"),
+            PartKind::Safepoints if !self.safepoints => Some("other safepoints (not recorded)"),
+            _ => None,
+        }
+    }
+
     /// What a part is called in a table.
     pub(crate) fn label(self, kind: PartKind) -> &'static str {
         match kind {
@@ -57,8 +68,8 @@ impl Recorded {
             PartKind::Sleeping => "sleeping",
             PartKind::Collections => "collections",
             PartKind::Safepoints => "other safepoints",
-            PartKind::Ready => "ready, no processor",
-            PartKind::Rest => "no processor: I/O, page faults",
+            PartKind::Ready => "ready, no CPU",
+            PartKind::Rest => "no CPU: I/O, page faults",
         }
     }
 }
@@ -83,29 +94,18 @@ pub(crate) fn table(rows: &[&RequestRow<'_>], recorded: Recorded) -> Table {
     };
     line("began at", &|row| duration(row.begun));
     line("took", &|row| duration(row.took));
-    let mut no_waits = false;
     for kind in PartKind::all() {
         let is_any = rows.iter().any(|row| row.part(kind).0 > 0);
-        let label = recorded.label(kind);
-        match recorded.has(kind) {
+        if kind == PartKind::Ready && rows.iter().any(|row| row.ready.is_none()) {
             // It is recorded of the first requests.
-            true if kind == PartKind::Ready && rows.iter().any(|row| row.ready.is_none()) => {
-                line("ready, no processor (?: not recorded)", &|row| match row.ready {
-                    Some(_) => cell(row, kind),
-                    None => "?".to_owned(),
-                });
-            }
-            true if is_any => line(label, &|row| cell(row, kind)),
-            // Its rows would be empty, which the row of all CPU time says.
-            false if matches!(kind, PartKind::Cpu(_)) => {}
-            // One row for all waits.
-            false if !recorded.waits && PartKind::WAITS.contains(&kind) => {
-                if !std::mem::replace(&mut no_waits, true) {
-                    line("waits (not recorded)", &|_| "-".to_owned());
-                }
-            }
-            false => line(&format!("{label} (not recorded)"), &|_| "-".to_owned()),
-            true => {}
+            line("ready, no CPU (?: not recorded)", &|row| match row.ready {
+                Some(_) => cell(row, kind),
+                None => "?".to_owned(),
+            });
+        } else if is_any {
+            line(recorded.label(kind), &|row| cell(row, kind));
+        } else if let Some(label) = recorded.not_recorded(kind) {
+            line(label, &|_| "-".to_owned());
         }
     }
     line("CPU time in all", &|row| known(row.cpu, duration));

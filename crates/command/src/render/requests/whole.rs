@@ -140,7 +140,7 @@ pub(crate) fn parts_json(row: &RequestRow<'_>) -> Value {
 
 /// A request in JSON.
 pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
-    let not_recorded = PartKind::all().filter(|kind| !recorded.has(*kind));
+    let not_recorded = PartKind::all().filter(|&kind| !recorded.has(kind) && row.part(kind).0 == 0);
     let Nanos(cpu_in_waits) = row.split.cpu_in_waits;
     json!({
         "number": row.number,
