@@ -79,6 +79,8 @@ fn what_was_not_recorded_is_said_to_be_so() {
     assert!(parts(first).iter().all(|(part, _)| part != "initialisers"));
     let said = run(&["requests", path]).out;
     assert!(said.contains("static initialisers (not recorded)") && said.contains("waits (not recorded)"), "{said}");
+    let said = run(&["requests", path, "--request", "57"]).out;
+    assert!(said.contains("not recorded: initialisers, monitors, locks") && said.contains("ready"), "{said}");
 }
 
 #[test]

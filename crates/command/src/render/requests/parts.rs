@@ -32,7 +32,7 @@ impl Recorded {
     }
 
     /// Whether a part would be known if there was one. CPU time is known also where samples do not divide it.
-    pub(crate) fn has(self, kind: PartKind) -> bool {
+    fn has(self, kind: PartKind) -> bool {
         match kind {
             PartKind::Initialisers => self.initialisers,
             PartKind::Cpu(_) => self.cpu,
@@ -41,6 +41,12 @@ impl Recorded {
             PartKind::Safepoints => self.safepoints,
             PartKind::UndividedCpu | PartKind::Collections | PartKind::Ready | PartKind::Rest => true,
         }
+    }
+
+    /// The parts of which nobody knows whether the request had them.
+    pub(super) fn missing(self, row: &RequestRow<'_>) -> impl Iterator<Item = PartKind> {
+        let is_known = move |kind: PartKind| self.has(kind) && (kind != PartKind::Ready || row.ready.is_some());
+        PartKind::all().filter(move |&kind| !is_known(kind) && row.part(kind).0 == 0)
     }
 
     /// What is said in place of a part that was not recorded; several may share one.

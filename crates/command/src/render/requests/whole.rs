@@ -39,7 +39,12 @@ pub(crate) fn write(row: &RequestRow<'_>, recorded: Recorded, top: usize, out: &
         .text("±", |part| Some(part.error).filter(|error| error.0 > 0))
         .text("share", move |part| Text(percent(part.time.0, took.0)))
         .text("part", move |part| Text(recorded.label(part.kind).to_owned()));
-    parts.table(&row.split.parts).write_top(0, out)?;
+    parts.table(&row.split.parts).write(out)?;
+    let missing: Vec<_> = recorded.missing(row).map(PartKind::as_str).collect();
+    if !missing.is_empty() {
+        out.write_sentence(2, &format!("not recorded: {}", missing.join(", ")))?;
+    }
+    writeln!(out)?;
     let cut = |all: usize| all.saturating_sub(top);
     let (initialisers, waits, code) = (&row.initialisers, &row.waits, &row.code);
     if !initialisers.is_empty() {
@@ -140,7 +145,6 @@ pub(crate) fn parts_json(row: &RequestRow<'_>) -> Value {
 
 /// A request in JSON.
 pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
-    let not_recorded = PartKind::all().filter(|&kind| !recorded.has(kind) && row.part(kind).0 == 0);
     let Nanos(cpu_in_waits) = row.split.cpu_in_waits;
     json!({
         "number": row.number,
@@ -153,7 +157,7 @@ pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
         "bytes": row.bytes,
         "failed": row.failed,
         "parts": parts_json(row),
-        "not_recorded": not_recorded.map(|kind| kind.as_str()).collect::<Vec<_>>(),
+        "not_recorded": recorded.missing(row).map(PartKind::as_str).collect::<Vec<_>>(),
         "cpu_in_waits_nanos": cpu_in_waits,
         "partial": row.is_partial,
         "why": super::why(row),
