@@ -8,8 +8,10 @@ use super::latency::{Moment, Sums};
 use super::{Choice, Entry, Looked, PartKind, RequestStats, Split, Work};
 use crate::facts::Facts;
 use crate::location::Location;
+use crate::locks::ThreadName;
 use crate::own_code::OwnCode;
 use crate::stacks::StackIndex;
+use crate::symbols::{ThreadIndex, ThreadSymbol};
 
 /// The percentiles of a table.
 const PERCENTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -71,7 +73,7 @@ pub struct RequestRow<'a> {
     /// Its place among the slowest of the entry point, from 1 on, if it is one of them.
     pub place: Option<usize>,
     /// Its thread.
-    pub thread: &'a str,
+    pub thread: ThreadName<'a>,
     /// When it began, after the beginning of the trace.
     pub begun: Nanos,
     /// How long it took.
@@ -147,7 +149,7 @@ pub struct WaitPart<'a> {
     /// Where it waited, innermost frame first; empty if that is not known.
     pub stack: Vec<Location<'a>>,
     /// The thread that owned it, if that is known.
-    pub owner: Option<&'a str>,
+    pub owner: Option<ThreadName<'a>>,
     /// Where that was, the line that its reader can change.
     pub owner_at: Option<Location<'a>>,
     /// Its stack then.
@@ -257,7 +259,7 @@ impl RequestReport {
             method: &entry.method,
             number: request.number,
             place,
-            thread: &self.stats.symbols.thread_name(request.thread).name,
+            thread: self.thread(request.thread),
             begun: *begun,
             took: request.span.length(),
             cpu: request.cpu,
@@ -270,6 +272,11 @@ impl RequestReport {
             code: details.sampled.iter().map(|sampled| self.code(sampled, code)).collect(),
             is_partial: *is_partial,
         }
+    }
+
+    fn thread(&self, thread: ThreadIndex) -> ThreadName<'_> {
+        let ThreadSymbol { id, name, group } = self.stats.symbols.thread_name(thread);
+        ThreadName { name, group, id: Some(*id) }
     }
 
     fn frames(&self, stack: Option<StackIndex>) -> Vec<Location<'_>> {
@@ -308,7 +315,7 @@ impl RequestReport {
             class: key.class.map(|class| &*symbols.class_name(class).name),
             at: self.own(key.stack, 0, code),
             stack: self.frames(key.stack),
-            owner: key.owner.map(|(owner, _)| &*symbols.thread_name(owner).name),
+            owner: key.owner.map(|(owner, _)| self.thread(owner)),
             owner_at: self.own(owner_stack, 0, code),
             owner_stack: self.frames(owner_stack),
         }

@@ -70,7 +70,7 @@ fn request(row: &RequestRow<'_>, recorded: Recorded) -> Value {
     json!({
         "number": row.number,
         "place": row.place,
-        "thread": shown(row.thread),
+        "thread": shown(&row.thread.to_string()),
         "begun": row.begun.0,
         "took": row.took.0,
         "cpu": nanos(row.cpu),

@@ -91,7 +91,7 @@ fn wait_view<'a, 'r: 'a>(recorded: Recorded) -> View<'a, WaitPart<'r>> {
         .below(|part| {
             let mut below = frames("at ", &part.stack);
             if let Some(owner) = part.owner {
-                below.push(Below { label: "owned by ".to_owned(), name: printable(owner) });
+                below.push(Below { label: "owned by ".to_owned(), name: printable(&owner.to_string()) });
                 below.extend(frames("at ", &part.owner_stack));
             }
             below
@@ -102,7 +102,7 @@ fn wait_view<'a, 'r: 'a>(recorded: Recorded) -> View<'a, WaitPart<'r>> {
                 "class": part.class,
                 "at": part.at.as_ref().map_or(Value::Null, location),
                 "stack": stack(&part.stack),
-                "owner": part.owner,
+                "owner": part.owner.map(|owner| owner.to_string()),
                 "owner_at": part.owner_at.as_ref().map_or(Value::Null, location),
                 "owner_stack": stack(&part.owner_stack),
             })
@@ -149,7 +149,7 @@ pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
     json!({
         "number": row.number,
         "place_among_slowest": row.place,
-        "thread": row.thread,
+        "thread": row.thread.to_string(),
         "begun_nanos": row.begun.0,
         "nanos": row.took.0,
         "cpu_nanos": nanos(row.cpu),
