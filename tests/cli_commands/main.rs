@@ -17,6 +17,7 @@ mod locks;
 mod over_time;
 mod page;
 mod report;
+mod requests;
 mod run;
 mod safepoints;
 mod samples;

@@ -68,6 +68,24 @@ fn the_start_in_a_report_is_what_warmup_says() {
 }
 
 #[test]
+fn the_requests_in_a_report_are_those_of_the_command() {
+    let shown = &report(&trace("requests.trcxml"))["requests"]["entries"];
+    let requests = &trace_json(&["requests", &trace("requests.trcxml")])["entries"];
+    for (entry, known) in shown.as_array().unwrap().iter().zip(requests.as_array().unwrap()) {
+        assert_eq!((&entry["text"], &entry["p99"]), (&known["method"], &known["p99_nanos"]));
+        let moments = entry["moments"].as_array().unwrap();
+        let counted: u64 = moments.iter().filter_map(|moment| moment["requests"].as_u64()).sum();
+        assert_eq!(known["requests"], counted);
+        let all = |rows: &Value, key: &str| -> Vec<Value> {
+            rows.as_array().unwrap().iter().map(|row| row[key].clone()).collect()
+        };
+        assert_eq!(all(&entry["divided"], "took"), all(&known["divided"], "nanos"));
+        assert_eq!(all(&entry["divided"], "why"), all(&known["divided"], "why"));
+    }
+    assert_eq!(report(&trace("heap.trcxml"))["requests"], Value::Null);
+}
+
+#[test]
 fn a_report_says_what_ran_and_how_to_record_more_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("app.trcxml");

@@ -59,6 +59,7 @@ async function report(path, name) {
   if (Object.values(data.locks.tables).some((table) => table.rows.length > 0)) await locks(page, data);
   if (data.leaks) await leaks(page, data);
   if (data.dump) await dump(page, data, path);
+  if (data.requests) await requests(page, data);
   if (screenshots && name === "demo") await pictures(page);
 
   // An address that nobody made by a click shows a view, too.
@@ -71,6 +72,22 @@ async function report(path, name) {
   await page.reload();
   await page.getByRole("heading", { name: "Allocations", level: 2 }).waitFor();
   await ended(context, page, problems, name);
+}
+
+/** Chooses each entry point; its requests have a bar each, whose segments fill it. */
+async function requests(page, data) {
+  await go(page, "#requests");
+  assert.equal(await page.locator("#entries-table tbody tr").count(), data.requests.entries.length);
+  for (const entry of data.requests.entries) {
+    await page.getByLabel("Entry point").selectOption(entry.text);
+    await page.locator("#divided-table").waitFor();
+    assert.equal(await page.locator("#divided-table .parts").count(), entry.divided.length);
+    const bars = await page.locator("#divided-table .parts").evaluateAll((bars) =>
+      bars.map((bar) => [bar.clientWidth, [...bar.children].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0)]));
+    for (const [whole, sum] of bars) assert.ok(Math.abs(whole - sum) <= 1, `${sum} of ${whole}`);
+    await page.locator("#divided-table .opener").first().click();
+    assert.ok((await page.locator("#divided-table").innerText()).includes(entry.divided[0].why));
+  }
 }
 
 /** Looks at a page in other colours, and at what happened while it was open. */

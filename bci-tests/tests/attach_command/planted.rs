@@ -19,6 +19,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk(a_read_write_lock_beside_a_busier_monitor);
     suite.each_jdk(a_thread_that_is_late_for_safepoints);
     suite.each_jdk(a_leak_of_classes);
+    suite.each_jdk(a_slow_first_request_and_one_behind_a_monitor);
     suite.each_jdk(a_program_without_a_problem);
     suite.jdks(21..).each(virtual_threads_are_in_a_dump_without_a_recording);
 }
@@ -224,6 +225,43 @@ fn a_thread_that_is_late_for_safepoints(jdk: &'static Jdk) {
     let safepoints = about_file("safepoints", &trace, &[]).success().out;
     assert!(safepoints.contains("planted.Late.simulate(Late.java:"), "{safepoints}");
     program.end();
+}
+
+/// What `requests` says of the first and the tenth request: what each spent its time on, at which line, and who held the monitor.
+fn a_slow_first_request_and_one_behind_a_monitor(jdk: &'static Jdk) {
+    let mut program = Busy::start(&mut java::program(jdk, &["-Xmx128m"], "planted.Requests", &[]));
+    program.martini("attach", &["--request", "planted.Requests.serve", "--detach"]).success();
+    program.program.send("go");
+    program.program.wait_for("served");
+    program.martini("stop", &[]).success();
+    let trace = program.trace(program.pid(), 1);
+    assert_valid(&trace);
+    let json = about_file("requests", &trace, &["--json"]).success().out;
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    let entry = &document["traces"][0]["entries"][0];
+    assert_eq!((&entry["method"], &entry["requests"]), (&"planted.Requests.serve".into(), &100.into()), "{document:#}");
+    let divided = entry["divided"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+    for request in divided {
+        let parts = request["parts"].as_array().unwrap_or_else(|| panic!("{request:#}"));
+        let sum: u64 = parts.iter().filter_map(|part| part["nanos"].as_u64()).sum();
+        assert_eq!(request["nanos"].as_u64(), Some(sum), "{request:#}");
+    }
+    let numbered = |number: u64| {
+        let found = divided.iter().find(|request| request["number"] == number);
+        found.unwrap_or_else(|| panic!("{number}: {document:#}"))
+    };
+    let (first, tenth) = (numbered(1), numbered(10));
+    let initialiser = &first["initialisers"][0];
+    assert_eq!(initialiser["class"], "planted.Requests$Tariff", "{first:#}");
+    assert_eq!(initialiser["caused_by"]["method"], "tariff", "{first:#}");
+    assert!(initialiser["own_nanos"].as_u64().is_some_and(|nanos| nanos > 200_000_000), "{first:#}");
+    let waits = tenth["waits"].as_array().unwrap_or_else(|| panic!("{tenth:#}"));
+    let wait = waits.iter().find(|wait| wait["part"] == "monitors").unwrap_or_else(|| panic!("{tenth:#}"));
+    assert_eq!((&wait["owner"], &wait["at"]["method"]), (&"holder".into(), &"serve".into()), "{tenth:#}");
+    let findings = findings(&about_file("explain", &trace, &["--json"]).success().out);
+    let slow = of_kind(&findings, "request");
+    assert_eq!((slow.len(), &slow[0]["number"]), (1, &1.into()), "{findings:#?}");
+    program.program.finish().success();
 }
 
 fn a_program_without_a_problem(jdk: &'static Jdk) {

@@ -15,6 +15,7 @@ mod location;
 pub mod locks;
 pub mod marks;
 pub mod own_code;
+pub mod requests;
 pub mod safepoints;
 mod stacks;
 mod symbols;

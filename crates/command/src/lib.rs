@@ -17,7 +17,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     agent, attach as attaching, classes, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
-    recording, report as reporting, run, safepoints, stats, threads, top as live, tree, validate, warmup,
+    recording, report as reporting, requests, run, safepoints, stats, threads, top as live, tree, validate, warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -48,6 +48,7 @@ Examples:
   martini threads martini-4711.trcxml           how threads spent their time
   martini safepoints martini-4711.trcxml        who delays safepoints
   martini warmup martini-4711.trcxml            where the start of the JVM went
+  martini requests martini-4711.trcxml          why the first request was slow
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
   martini import app.jfr                        from JDK Flight Recorder
@@ -76,6 +77,7 @@ enum Command {
     Locks(locks::Arguments),
     Safepoints(safepoints::Arguments),
     Warmup(warmup::Arguments),
+    Requests(requests::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Heap(heap_dump::Arguments),
@@ -112,6 +114,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Locks(arguments) => locks::run(&arguments),
         Command::Safepoints(arguments) => safepoints::run(&arguments),
         Command::Warmup(arguments) => warmup::run(&arguments),
+        Command::Requests(arguments) => requests::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),

@@ -104,7 +104,9 @@ fn entered(jni: Jni, entry: jint) {
         let Some(point) = requests.points.get(entry) else { return };
         let begun = Ticks::now();
         let number = point.statistics.begin(begun);
-        let start = Start { entry, number, begun, is_virtual: context.is_virtual };
+        // A virtual thread waits for a carrier, of which the system knows nothing.
+        let queued = if context.is_virtual { None } else { state.queue.before(number, begun) };
+        let start = Start { entry, number, begun, queued };
         state.set_thread(context.current);
         state.request = Some(Request::begin(requests.core, jni, context.carrier, start));
     });
@@ -116,7 +118,8 @@ fn left(jni: Jni, entry: jint, failed: jboolean) {
     enter_for(jni, |requests: &Requests, jni, context, state: &mut RequestThread| {
         let Some(request) = state.request.take_if(|request| request.leave(entry)) else { return };
         let Some(point) = requests.points.get(entry) else { return };
-        let ended = request.end(requests.core, jni, context.carrier, failed);
+        let end = under_way::End { failed, queue: &mut state.queue };
+        let ended = request.end(requests.core, jni, context.carrier, end);
         if point.statistics.add(&ended) {
             requests.add(entry, context.current, ended);
         }

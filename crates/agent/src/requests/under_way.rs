@@ -52,9 +52,7 @@ pub(super) struct Request {
 impl Request {
     /// One that begins on the current thread.
     pub(super) fn begin(core: &Core, jni: Jni, carrier: ThreadIndex, start: Start) -> Request {
-        let Start { entry, number, begun, is_virtual } = start;
-        // Five microseconds, which only the first are worth.
-        let queued = (number <= FIRST && !is_virtual).then(|| queued_nanos(Path::new(OWN))).flatten();
+        let Start { entry, number, begun, queued } = start;
         let since = Meters::read(core, jni, carrier);
         Request { frames: vec![entry], number, begun, cpu: 0, bytes: Some(0), since, queued }
     }
@@ -72,9 +70,13 @@ impl Request {
     }
 
     /// It ends on the current thread.
-    pub(super) fn end(mut self, core: &Core, jni: Jni, carrier: ThreadIndex, failed: bool) -> Ended {
+    pub(super) fn end(mut self, core: &Core, jni: Jni, carrier: ThreadIndex, end: End<'_>) -> Ended {
+        let End { failed, queue } = end;
         self.leave_carrier(core, jni, carrier);
-        let queued = self.queued.and_then(|before| Some(queued_nanos(Path::new(OWN))?.saturating_sub(before)));
+        let so_far = Ticks::now().0.saturating_sub(self.begun.0);
+        let is_worth = self.number <= FIRST || so_far >= WORTH;
+        let before = self.queued.filter(|_| is_worth);
+        let queued = before.and_then(|before| Some(queue.read()?.saturating_sub(before)));
         let took = Nanos(Ticks::now().0.saturating_sub(self.begun.0));
         Ended {
             number: self.number,
@@ -102,7 +104,39 @@ pub(super) struct Start {
     pub(super) entry: EntryNumber,
     pub(super) number: u64,
     pub(super) begun: Ticks,
-    pub(super) is_virtual: bool,
+    /// What its thread had waited for processors until then, if that is known.
+    pub(super) queued: Option<u64>,
+}
+
+/// How a request ends.
+pub(super) struct End<'q> {
+    pub(super) failed: bool,
+    pub(super) queue: &'q mut Queue,
+}
+
+/// A reading of how long a thread has waited for processors takes five microseconds: it is worth that for the first requests, and for
+/// those that take so many nanoseconds.
+const WORTH: u64 = 1_000_000;
+
+/// How long the current platform thread has waited for processors, as it was read last.
+#[derive(Default)]
+pub(super) struct Queue(Option<(Ticks, u64)>);
+
+impl Queue {
+    /// Until now; for a request beyond the first, until up to a millisecond ago.
+    pub(super) fn before(&mut self, number: u64, now: Ticks) -> Option<u64> {
+        let is_new = |&(at, _): &(Ticks, u64)| now.0.saturating_sub(at.0) < WORTH;
+        match self.0.filter(is_new) {
+            Some((_, queued)) if number > FIRST => Some(queued),
+            _ => self.read(),
+        }
+    }
+
+    fn read(&mut self) -> Option<u64> {
+        let queued = queued_nanos(Path::new(OWN))?;
+        self.0 = Some((Ticks::now(), queued));
+        Some(queued)
+    }
 }
 
 /// What a platform thread keeps: the request of the thread that runs on it.
@@ -110,6 +144,7 @@ pub(crate) struct RequestThread {
     pub(super) request: Option<Request>,
     /// Whose it is.
     thread: ThreadIndex,
+    pub(super) queue: Queue,
 }
 
 impl RequestThread {
@@ -135,7 +170,7 @@ impl FeatureState for RequestThread {
     const SLOT: Slot = Slot::Requests;
 
     fn new(_: &'static Core) -> RequestThread {
-        RequestThread { request: None, thread: ThreadIndex(0) }
+        RequestThread { request: None, thread: ThreadIndex(0), queue: Queue::default() }
     }
 }
 

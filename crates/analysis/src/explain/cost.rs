@@ -30,6 +30,7 @@ impl Explanation<'_> {
             Finding::Contention(contention) => Some(contention.share),
             Finding::Lateness(lateness) => Some(lateness.share),
             Finding::Initialiser(slow) => Some(slow.share),
+            Finding::Request(slow) => Some(slow.share),
             // What they cost is not measured.
             Finding::FailedLookups(_) => Some(0.0),
         }
@@ -42,7 +43,7 @@ impl Explanation<'_> {
             // Memory is lost for good. What is recorded of each object makes the program slow, so that little can be said of its time.
             Finding::Growth(_) | Finding::Rise(_) | Finding::Churn(Churn { rate: None, .. }) => true,
             // It happens once, however long the recording is.
-            Finding::Initialiser(_) | Finding::FailedLookups(_) => true,
+            Finding::Initialiser(_) | Finding::Request(_) | Finding::FailedLookups(_) => true,
             // Without a length there is no share.
             _ => self.length.0 == 0 || self.cost(finding).is_none_or(|cost| cost >= LEAST_SHARE),
         });

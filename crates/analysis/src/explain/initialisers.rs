@@ -22,6 +22,8 @@ pub struct SlowInitialiser<'a> {
     pub row: InitialiserRow<'a>,
     /// What it took itself, of the time of the trace.
     pub share: f64,
+    /// The request that had to wait for it, by its entry point and number, if one is known.
+    pub request: Option<(&'a str, u64)>,
 }
 
 impl<'a> Explanation<'a> {
@@ -31,7 +33,7 @@ impl<'a> Explanation<'a> {
         let slow = report.initialisers(own.to_vec()).into_iter().filter_map(|row| {
             let share = part(row.own.0, length.0);
             let is_slow = row.own >= LONG || (row.own >= LEAST && share >= LEAST_SHARE);
-            is_slow.then_some(Finding::Initialiser(SlowInitialiser { row, share }))
+            is_slow.then_some(Finding::Initialiser(SlowInitialiser { row, share, request: None }))
         });
         self.findings.extend(slow.take(MOST));
         let mut lines = Vec::new();

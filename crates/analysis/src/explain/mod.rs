@@ -11,6 +11,7 @@ mod cpu;
 mod dumped;
 mod growth;
 mod initialisers;
+mod requests;
 mod safepoints;
 
 use trace::model::Element;
@@ -21,6 +22,7 @@ use crate::cpu::{CpuReport, CpuStats, SampleClock};
 use crate::locks::{
     CalledLock, Deadlock, Estimate, LockReport, LockStats, Longest, Observer, Place, Selection, Stuck, ThreadName,
 };
+use crate::requests::{Choice, RequestReport, RequestStats};
 use crate::safepoints::{SafepointReport, SafepointStats};
 use crate::thread_dumps::{DumpDeadlock, HeldUpThreads, QueuedThreads};
 use crate::warm_up::{LookupRow, WarmUpReport, WarmUpStats};
@@ -30,6 +32,7 @@ pub use cpu::{Busy, CpuUse};
 pub use dumped::Dumped;
 use dumped::Named;
 pub use initialisers::SlowInitialiser;
+pub use requests::SlowRequest;
 pub use safepoints::Lateness;
 
 /// What fewer samples say is chance: of ten the error is 60 %.
@@ -50,6 +53,7 @@ pub struct TraceStats<'o> {
     collections: Collections,
     safepoints: SafepointStats,
     warm_up: WarmUpStats,
+    requests: RequestStats,
 }
 
 impl<'o> TraceStats<'o> {
@@ -63,6 +67,7 @@ impl<'o> TraceStats<'o> {
             collections: Collections::default(),
             safepoints: SafepointStats::new(),
             warm_up: WarmUpStats::new(),
+            requests: RequestStats::new(Choice::default(), &Scope::default()),
         }
     }
 
@@ -94,6 +99,7 @@ impl<'o> TraceStats<'o> {
         self.collections.element(element);
         self.safepoints.element(element);
         self.warm_up.element(element);
+        self.requests.element(element);
     }
 
     /// Ends a document: all ids lose their meaning.
@@ -107,6 +113,7 @@ impl<'o> TraceStats<'o> {
         self.collections.end_document();
         self.safepoints.end_document();
         self.warm_up.end_document();
+        self.requests.end_document();
     }
 
     /// The statistics of the documents that ended.
@@ -119,6 +126,7 @@ impl<'o> TraceStats<'o> {
             collections: self.collections,
             safepoints: self.safepoints.finish(),
             warm_up: self.warm_up.finish(),
+            requests: self.requests.finish(),
         }
     }
 }
@@ -145,6 +153,8 @@ pub struct TraceReport {
     pub safepoints: SafepointReport,
     /// Where the start of the JVM went.
     pub warm_up: WarmUpReport,
+    /// How long requests took.
+    pub requests: RequestReport,
 }
 
 /// What stands out in a trace, and what was looked at.
@@ -168,6 +178,8 @@ pub struct Explanation<'a> {
     pub to_safepoint: Option<Nanos>,
     /// Something of the JVM's start is in the trace.
     pub has_start: bool,
+    /// Requests are in the trace.
+    pub has_requests: bool,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
     /// Threads that were looked at by the clock, whether they ran or not.
@@ -217,6 +229,8 @@ pub enum Finding<'a> {
     Lateness(Lateness<'a>),
     /// A static initialiser takes long.
     Initialiser(SlowInitialiser<'a>),
+    /// The first request of an entry point takes much longer than others.
+    Request(SlowRequest<'a>),
     /// Look-ups of classes fail again and again.
     FailedLookups(LookupRow<'a>),
 }
@@ -373,6 +387,7 @@ pub fn explain<'a>(
         contended: contention::most(locks),
         to_safepoint: None,
         has_start: false,
+        has_requests: false,
         wall_samples: facts.wall_samples,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,

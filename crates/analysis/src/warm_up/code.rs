@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use trace::model::FrameType;
+use trace::model::{FrameType, FrameTypes};
 use trace::time::Nanos;
 
 use super::Span;
 
 /// How the innermost frame ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CodeKind {
+pub(crate) enum CodeKind {
     Interpreted,
     C1,
     C2,
@@ -18,7 +18,14 @@ pub(super) enum CodeKind {
 }
 
 impl CodeKind {
-    pub(super) fn of(frame: FrameType) -> CodeKind {
+    /// Of a stack's frames.
+    pub(crate) fn of_stack(FrameTypes(types): &FrameTypes<'_>) -> CodeKind {
+        // An inlined frame runs as the one into which it is inlined.
+        let ran = types.iter().find(|&&found| found != FrameType::Inlined);
+        ran.map_or(CodeKind::Native, |&found| CodeKind::of(found))
+    }
+
+    fn of(frame: FrameType) -> CodeKind {
         match frame {
             FrameType::Interpreted => CodeKind::Interpreted,
             FrameType::C1(_) => CodeKind::C1,

@@ -13,14 +13,15 @@ mod report;
 
 use rustc_hash::FxHashMap;
 use trace::ids::StackId;
-use trace::model::{Element, FrameType, FrameTypes, StackDef};
+use trace::model::{Element, StackDef};
 use trace::time::Nanos;
 
 use crate::facts::Facts;
 use crate::stacks::Stacks;
 use crate::symbols::Symbols;
 use crate::window::{Clock, Scope};
-use code::{CodeKind, CodeTimes};
+pub(crate) use code::CodeKind;
+use code::CodeTimes;
 use compilations::Compilations;
 use counters::Counters;
 use initialisers::Initialisers;
@@ -103,10 +104,8 @@ impl WarmUpStats {
     }
 
     fn define_stack(&mut self, stack: &StackDef<'_>) {
-        if let Some(FrameTypes(types)) = &stack.types {
-            // An inlined frame runs as the one into which it is inlined.
-            let ran = types.iter().find(|&&found| found != FrameType::Inlined);
-            self.kinds.insert(stack.stack_id, ran.map_or(CodeKind::Native, |&found| CodeKind::of(found)));
+        if let Some(types) = &stack.types {
+            self.kinds.insert(stack.stack_id, CodeKind::of_stack(types));
         }
         self.stacks.define(stack.stack_id, self.symbols.sites(&stack.frames));
     }

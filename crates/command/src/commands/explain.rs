@@ -19,7 +19,7 @@ use crate::input::whole::{self, Whole};
 use crate::render::explain::{self as render, Source};
 use crate::render::human::{bytes, counted, printable, shell_word};
 use crate::render::page::{Page, PageArguments, Width};
-use crate::render::{conservation, coverage, head, lock_summary, notes, run_summary, safepoints, warm_up};
+use crate::render::{conservation, coverage, head, lock_summary, notes, requests, run_summary, safepoints, warm_up};
 
 /// Report the main findings: growth, churn, expensive locks
 ///
@@ -109,6 +109,7 @@ impl<'a> Explained<'a> {
         let mut explanation = explain(report, &whole.locks.report, &whole.cpu.report, &whole.collections, &naming);
         explanation.add_safepoints(&whole.safepoints, &own);
         explanation.add_warm_up(&whole.warm_up, &own);
+        explanation.add_requests(&whole.requests, &own);
         let has_cpu = explanation.on_processors.is_some();
         let dump = last_dump(path, &report.facts().dumps);
         let source = Source {
@@ -175,6 +176,7 @@ impl<'a> Explained<'a> {
             (self.explanation.has_waits || notes::recorded::locks(facts) == Some(true), "locks"),
             (has_safepoints, "safepoints"),
             (self.explanation.has_start || notes::recorded::warm_up(facts) == Some(true), "warmup"),
+            (self.explanation.has_requests, "requests"),
         ];
         let shown: Vec<&str> =
             shown.into_iter().filter(|(is_there, _)| *is_there).map(|(_, command)| command).collect();
@@ -196,6 +198,11 @@ impl<'a> Explained<'a> {
         !self.has_others() && self.explanation.has_start
     }
 
+    /// Whether it has requests, and nothing else to sum up.
+    fn has_requests_alone(&self) -> bool {
+        !self.has_others() && self.explanation.has_requests
+    }
+
     fn has_others(&self) -> bool {
         self.has_allocations || self.has_cpu || self.explanation.has_waits
     }
@@ -210,6 +217,7 @@ impl<'a> Explained<'a> {
                 counted(self.explanation.wall_samples, "wall clock sample", "wall clock samples")
             }
             false if self.has_safepoints_alone() => safepoints::sums(&self.whole.safepoints),
+            false if self.has_requests_alone() => requests::sums(&self.whole.requests),
             false if self.has_start_alone() => {
                 warm_up::sentences(&self.whole.warm_up).into_iter().next().unwrap_or_default()
             }
@@ -222,7 +230,12 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&self.whole.allocations),
             false if self.has_cpu => notes::of_samples(&self.whole.cpu),
-            false if self.has_safepoints_alone() || self.has_wall_alone() || self.has_start_alone() => {
+            false
+                if self.has_safepoints_alone()
+                    || self.has_wall_alone()
+                    || self.has_start_alone()
+                    || self.has_requests_alone() =>
+            {
                 notes::of_any(&self.whole.allocations)
             }
             false => notes::of_locks(&self.whole.locks),

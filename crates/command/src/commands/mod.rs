@@ -19,6 +19,7 @@ pub(crate) mod ps;
 mod readiness;
 pub(crate) mod recording;
 pub(crate) mod report;
+pub(crate) mod requests;
 pub(crate) mod run;
 pub(crate) mod safepoints;
 mod selection;

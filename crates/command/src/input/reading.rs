@@ -10,6 +10,7 @@ use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
 use analysis::explain::{TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
 use analysis::marks::{MarkReport, MarkStats};
+use analysis::requests::{Choice, RequestReport, RequestStats};
 use analysis::safepoints::{SafepointReport, SafepointStats};
 use analysis::warm_up::{WarmUpReport, WarmUpStats};
 use anyhow::{anyhow, bail};
@@ -76,6 +77,7 @@ impl_stats!(TraceStats<'_>, TraceReport, |report| report.locks.facts());
 impl_stats!(CpuStats, CpuReport, CpuReport::facts);
 impl_stats!(SafepointStats, SafepointReport, SafepointReport::facts);
 impl_stats!(WarmUpStats, WarmUpReport, WarmUpReport::facts);
+impl_stats!(RequestStats, RequestReport, RequestReport::facts);
 impl_stats!(MarkStats, MarkReport, MarkReport::facts);
 
 /// A trace that was read.
@@ -153,6 +155,11 @@ pub(crate) fn safepoints(path: &Path) -> anyhow::Result<Reading<SafepointReport>
 /// Reads what a trace says about the start of its JVM, as [`allocations_in`] does.
 pub(crate) fn warm_up(path: &Path) -> anyhow::Result<Reading<WarmUpReport>> {
     trace(path, WarmUpStats::new())
+}
+
+/// Reads what a trace says about requests, in a part of it, as [`allocations_in`] does.
+pub(crate) fn requests(path: &Path, choice: Choice, scope: &Scope) -> anyhow::Result<Reading<RequestReport>> {
+    trace(path, RequestStats::new(choice, scope))
 }
 
 /// Reads which methods a trace marks, as [`allocations_in`] does.

@@ -9,6 +9,7 @@ use std::{panic, thread};
 use analysis::cpu::CpuReport;
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, Observer};
+use analysis::requests::RequestReport;
 use analysis::safepoints::SafepointReport;
 use analysis::warm_up::WarmUpReport;
 use trace::reader::TraceReader;
@@ -30,6 +31,7 @@ pub(crate) struct Whole {
     /// How long threads took to stop for the VM.
     pub(crate) safepoints: SafepointReport,
     pub(crate) warm_up: WarmUpReport,
+    pub(crate) requests: RequestReport,
 }
 
 /// Reads all that a trace says, as [`super::reading::allocations_in`] does.
@@ -44,9 +46,9 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
 
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
     let (report, reading) = trace(path, stats)?.taken_apart();
-    let TraceReport { allocations, locks, cpu, wall, collections, safepoints, warm_up } = report;
+    let TraceReport { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests } = report;
     let (allocations, locks, cpu) = (reading.with(allocations), reading.with(locks), reading.with(cpu));
-    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints, warm_up })
+    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests })
 }
 
 /// A smaller trace takes no second.

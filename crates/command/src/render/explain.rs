@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::allocations::Location;
 use analysis::explain::{
     Busy, Churn, Contention, Dumped, Explanation, Finding, Growing, Growth, Lateness, LineWaits, Rising,
-    SlowInitialiser,
+    SlowInitialiser, SlowRequest,
 };
 use analysis::locks::{CalledLock, Deadlock, Estimate, Longest, Place, Stuck, ThreadName};
 use owo_colors::OwoColorize;
@@ -21,7 +21,7 @@ use crate::render::locks::{longest_json, name, stuck_json};
 use crate::render::page::Page;
 use crate::render::thread_dump::{self, Words};
 use crate::render::view::{self, location};
-use crate::render::{explain_cpu, safepoints};
+use crate::render::{explain_cpu, requests, safepoints};
 
 /// The trace of a finding, for the commands that show more of it.
 pub(crate) struct Source<'p> {
@@ -160,6 +160,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
     if explanation.has_start {
         looked_at.push("no static initialiser took long".to_owned());
     }
+    if explanation.has_requests {
+        looked_at.push("no first request took long".to_owned());
+    }
     if looked_at.is_empty() {
         return "nothing stands out: the trace has no allocations, waits or samples".to_owned();
     }
@@ -227,6 +230,10 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
         Finding::FailedLookups(row) => {
             let by = row.caused_by.map_or(String::new(), |at| format!(", caused by {at}"));
             ("start:", format!("{} look-ups of classes failed{by}", count(row.count)))
+        }
+        Finding::Request(SlowRequest { row, median, .. }) => {
+            let times = count(row.took.0 / median.0.max(1));
+            ("request:", format!("{} took {times} times the median: {}", requests::called(row), requests::why(row)))
         }
         Finding::Initialiser(SlowInitialiser { row, .. }) => {
             let by = row.caused_by.map_or(String::new(), |at| format!(", caused by {at}"));
@@ -303,9 +310,15 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
             "each made a ClassNotFoundException in {}; ask once and remember the answer, or ask the right class loader",
             row.loader
         )],
-        Finding::Initialiser(SlowInitialiser { row, .. }) => vec![format!(
-            "{} of it without other initialisers; {}it began {} after the recording did",
+        Finding::Request(SlowRequest { row, median, .. }) => vec![format!(
+            "half of all took {} at most; it began {} after the recording did",
+            duration(*median),
+            duration(row.begun)
+        )],
+        Finding::Initialiser(SlowInitialiser { row, request, .. }) => vec![format!(
+            "{} of it without other initialisers; {}{}it began {} after the recording did",
             duration(row.own),
+            request.map_or(String::new(), |(entry, number)| format!("in request {} of {entry}; ", count(number))),
             row.thread.map_or(String::new(), |thread| format!("on thread {thread}; ")),
             duration(row.begun)
         )],
@@ -481,6 +494,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             words(&[view, &["--in", &method]].concat())
         }
         Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
+        Finding::Request(SlowRequest { row, .. }) => requests::next(source.path, row),
         Finding::Initialiser(_) | Finding::FailedLookups(_) => words(&["warmup", &trace, "--stacks"]),
         Finding::Cpu(found) => match found.what {
             Busy::Line(at) => {
@@ -618,6 +632,15 @@ fn fields(finding: &Finding<'_>) -> Value {
             "longest_sync_nanos": lateness.longest.0,
             "worst": lateness.worst.as_ref().map(|worst| safepoints::late_json(worst)),
         }),
+        Finding::Request(slow) => json!({
+            "kind": "request",
+            "entry": slow.row.method,
+            "number": slow.row.number,
+            "nanos": slow.row.took.0,
+            "median_nanos": slow.median.0,
+            "why": requests::why(&slow.row),
+            "parts": requests::parts_json(&slow.row),
+        }),
         Finding::FailedLookups(row) => json!({
             "kind": "lookups",
             "failed": row.count,
@@ -632,6 +655,7 @@ fn fields(finding: &Finding<'_>) -> Value {
             "share": slow.share,
             "thread": slow.row.thread,
             "caused_by": slow.row.caused_by.as_ref().map(location),
+            "request": slow.request.map(|(entry, number)| json!({ "entry": entry, "number": number })),
         }),
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod locks;
 pub(crate) mod notes;
 pub(crate) mod over_time;
 pub(crate) mod page;
+pub(crate) mod requests;
 pub(crate) mod run_summary;
 pub(crate) mod safepoints;
 pub(crate) mod samples;

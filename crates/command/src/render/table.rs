@@ -1,6 +1,7 @@
 //! Plain text tables: numbers right-aligned, the name last, so that long names never push numbers out of line. What does not fit into a
 //! line goes into one below: whole columns in all rows, and the name in the rows where it is too long.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ const DEEPER: usize = 8;
 
 /// A table whose last column is text and whose other columns are numbers.
 pub(crate) struct Table {
-    headings: Vec<&'static str>,
+    headings: Vec<Cow<'static, str>>,
     rows: Vec<Row>,
 }
 
@@ -34,8 +35,8 @@ struct Row {
 
 impl Table {
     /// An empty table; the last heading is the name's.
-    pub(crate) fn new(headings: Vec<&'static str>) -> Self {
-        Table { headings, rows: Vec::new() }
+    pub(crate) fn new<H: Into<Cow<'static, str>>>(headings: Vec<H>) -> Self {
+        Table { headings: headings.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Adds a row with one text per heading.
@@ -57,7 +58,7 @@ impl Table {
     fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().map(|row| row.cells[column].chars().count());
-            cells.chain([self.headings[column].len()]).max().unwrap_or(0)
+            cells.chain([self.headings[column].chars().count()]).max().unwrap_or(0)
         };
         (0..self.headings.len()).map(width).collect()
     }
@@ -66,7 +67,7 @@ impl Table {
     pub(crate) fn write(&self, out: &mut Page<'_>) -> io::Result<()> {
         let widths = self.widths();
         let lines = lines(&widths[..widths.len() - 1], out.width());
-        let headings: Vec<String> = self.headings.iter().map(|&heading| heading.to_owned()).collect();
+        let headings: Vec<String> = self.headings.iter().map(|heading| heading.to_string()).collect();
         let headings = text(&headings, &widths, &lines, out);
         writeln!(out, "{}", headings.bold())?;
         for row in &self.rows {

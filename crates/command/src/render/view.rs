@@ -161,7 +161,7 @@ impl<'a, R: 'a> View<'a, R> {
         R: 'r,
     {
         let shown = || self.columns.iter().filter_map(|column| Some((column.heading?, &column.cell)));
-        let mut table = Table::new(shown().map(|(heading, _)| heading).collect());
+        let mut table = Table::new(shown().map(|(heading, _)| heading).collect::<Vec<_>>());
         for row in rows {
             table.push_above(shown().map(|(_, cell)| cell(row).text()).collect(), (self.below)(row));
         }

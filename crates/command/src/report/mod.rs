@@ -13,6 +13,7 @@ mod locks;
 mod names;
 mod page;
 mod pairs;
+mod requests;
 mod start;
 mod tree;
 mod wait_stacks;
@@ -46,6 +47,7 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let naming = Naming::Own(own.clone());
     let start = start::json(&whole.warm_up, &own);
+    let requests = requests::json(&whole.requests, &own);
     let origin = origin(whole);
     let report = &whole.allocations.report;
     let beside = || {
@@ -71,6 +73,7 @@ pub(crate) fn write(
     });
     data.insert("collections".to_owned(), collections(&whole.collections, origin));
     data.insert("start".to_owned(), start);
+    data.insert("requests".to_owned(), requests);
     data.insert("length".to_owned(), length(whole).into());
     data.insert("dump".to_owned(), heap_dump.map_or(Value::Null, dump::shortened));
     data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));

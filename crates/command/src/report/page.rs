@@ -12,7 +12,7 @@ const BEGINNING: &str = "<!doctype html><html lang=\"en\" data-martini-report=\"
 pub(crate) const REPORT: Kind = Kind { name: "report", is_begun_by: |head| head.starts_with(BEGINNING.as_bytes()) };
 
 /// Each uses only those in front of it.
-const MODULES: [&str; 20] = [
+const MODULES: [&str; 21] = [
     include_str!("page/data.js"),
     include_str!("page/format.js"),
     include_str!("page/state.js"),
@@ -25,6 +25,7 @@ const MODULES: [&str; 20] = [
     include_str!("page/stacks_view.js"),
     include_str!("page/heap_view.js"),
     include_str!("page/start_view.js"),
+    include_str!("page/requests_view.js"),
     include_str!("page/overview.js"),
     include_str!("page/locks_view.js"),
     include_str!("page/leaks_view.js"),

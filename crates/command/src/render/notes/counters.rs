@@ -45,7 +45,7 @@ const NOT_SHOWN: [&str; 18] = [
 ];
 
 /// The note for each counter. `{n}` is the number with its unit, `{detail}` the counter's detail in parentheses.
-const NOTES: [(&str, Unit, &str); 42] = [
+const NOTES: [(&str, Unit, &str); 44] = [
     (
         "limit.reached",
         Unit::Bytes,
@@ -162,6 +162,16 @@ const NOTES: [(&str, Unit, &str); 42] = [
         "warmup.widened",
         Unit::Nanos,
         "for {n} initialisers and compilers were looked at each 10 ms and not each millisecond, to spend at most 1 % of one CPU on it",
+    ),
+    (
+        "requests.open",
+        Unit::Of("request was", "requests were"),
+        "{n} under way when the recording ended, and in no number",
+    ),
+    (
+        "requests.lost",
+        Unit::Of("begin or end of a request was", "begins and ends of requests were"),
+        "{n} not seen: the program had no stack left, so that some are missing or too long",
     ),
     ("agent.panics", TIMES, "the agent failed inside {n} and continued; please report this"),
     ("imported.leftOut", Unit::Of("event", "events"), "{n} of the imported recording have no equivalent in a trace"),

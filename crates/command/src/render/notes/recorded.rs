@@ -33,6 +33,11 @@ pub(crate) fn locks(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.locks.is_some())
 }
 
+/// Whether waits for locks of java.util.concurrent, and other parks, were recorded.
+pub(crate) fn juc(facts: &Facts) -> Option<bool> {
+    was_on(facts, |options| options.locks.as_ref().is_some_and(|locks| locks.juc))
+}
+
 /// Which waits of threads a trace would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordedWaits {
@@ -46,10 +51,9 @@ impl RecordedWaits {
     /// Which waits a trace, or a lock log, would have.
     pub(crate) fn of(report: &LockReport) -> Self {
         let (facts, stalls) = (report.facts(), report.stalls());
-        let juc = was_on(facts, |options| options.locks.as_ref().is_some_and(|locks| locks.juc));
         RecordedWaits {
             any: report.is_log() || locks(facts) != Some(false) || stalls.iter().any(|stalls| stalls.count > 0),
-            juc: juc != Some(false) || stalls[State::Parked as usize].count > 0 && !report.has_looks(),
+            juc: juc(facts) != Some(false) || stalls[State::Parked as usize].count > 0 && !report.has_looks(),
         }
     }
 
@@ -76,6 +80,11 @@ pub(crate) fn wall(facts: &Facts) -> Option<bool> {
 /// Whether safepoints were recorded.
 pub(crate) fn safepoints(facts: &Facts) -> Option<bool> {
     was_on(facts, |options| options.samples.ttsp)
+}
+
+/// Whether requests were recorded.
+pub(crate) fn requests(facts: &Facts) -> Option<bool> {
+    was_on(facts, |options| options.requests.any())
 }
 
 /// Whether the start was recorded.

@@ -69,7 +69,7 @@ export function locksView() {
   ];
   if (rows.some((row) => row.error !== null)) {
     notes.push("Waits with a ± are estimates, from looks at parked threads: it is the 95 % error margin of the total.");
-    columns.splice(2, 0, { key: "error", title: "±", number: true, text: (row) => (row.error === null ? "" : duration(row.error)), sort: (row) => row.error ?? 0 });
+    columns.splice(2, 0, { key: "error", title: "±", number: true, text: (/** @type {LockRow} */ row) => (row.error === null ? "" : duration(row.error)), sort: (/** @type {LockRow} */ row) => row.error ?? 0 });
   }
   const pairs = chosen ? rowsOfRange("pair", true) : locks.tables["locks.pair"].rows;
   return element("div", {}, element("p", { class: "note" }, notes.join(" ")), ends(),

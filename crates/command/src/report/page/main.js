@@ -7,6 +7,7 @@ import { overview } from "./overview.js";
 import { allocationsView, cpuView, waitsView, wallView } from "./stacks_view.js";
 import { heapView } from "./heap_view.js";
 import { startView } from "./start_view.js";
+import { requestsView } from "./requests_view.js";
 import { locksView, threadsView } from "./locks_view.js";
 import { leaksView } from "./leaks_view.js";
 import { dumpView } from "./dump_view.js";
@@ -24,6 +25,7 @@ const ALL_VIEWS = {
   threads: ["Threads", threadsView],
   ...(data.collections ? { heap: ["Collections", heapView] } : {}),
   ...(data.start ? { start: ["Start", startView] } : {}),
+  ...(data.requests ? { requests: ["Requests", requestsView] } : {}),
   leaks: ["Leaks", leaksView],
   ...(data.dump ? { dump: ["Heap dump", dumpView] } : {}),
 };
@@ -68,7 +70,7 @@ function show() {
   shown = name;
   nav.replaceChildren(...links);
   document.title = `${title} - ${data.path} - Martini`;
-  const axis = data.diff || ["overview", "leaks", "dump", "waits", "heap"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  const axis = data.diff || ["overview", "leaks", "dump", "waits", "heap", "requests"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
   main.replaceChildren(element("h2", {}, title), ...axis, make());
   scrollTo(0, top);
   if (!isInMain) {
