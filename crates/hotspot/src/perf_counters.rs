@@ -29,8 +29,8 @@ const LONGEST_NAME: usize = 200;
 /// A number of 64 bits (`J` in descriptors).
 const LONG: u8 = b'J';
 
-/// How many classes are loaded, of which every VM has some hundred.
-const LOADED: &str = "java.cls.loadedClasses";
+/// How many classes are loaded, from an archive or not, of which every VM has some hundred.
+const LOADED: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
 const LOADED_AT_LEAST: u64 = 100;
 
 /// A counter of the VM.
@@ -67,7 +67,8 @@ impl PerfCounters {
             && doubtful::byte(start + VERSION_AT) == Some(MAJOR_VERSION)
             && doubtful::half(end - 4).is_some();
         let counters = PerfCounters { start, bytes };
-        let is_known = is_right && counters.value_of(LOADED).is_some_and(|loaded| LOADED_AT_LEAST <= loaded);
+        let loaded = || LOADED.iter().filter_map(|name| counters.value_of(name)).fold(0, u64::saturating_add);
+        let is_known = is_right && loaded() >= LOADED_AT_LEAST;
         if is_known { Ok(counters) } else { Err("their layout is unknown") }
     }
 

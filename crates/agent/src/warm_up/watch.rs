@@ -12,7 +12,7 @@ use super::WarmUp;
 use super::compilations::Compilers;
 use super::counters::Counters;
 use super::initialisers::{Answer, Initialisers, from_initialiser};
-use super::line::{Line, What};
+use super::line::{Line, What, is_archived, is_redefined};
 use super::report::Report;
 use crate::mailbox::{Mailbox, NoAnswer};
 use crate::notice::{LineNotice, Waiting, Woken};
@@ -116,6 +116,9 @@ impl Watcher {
                     }
                 }
                 What::Initialises { .. } => {}
+                // Of an archive the VM's own counter says how many.
+                What::Loads { source, .. } if is_archived(source) || is_redefined(source) => {}
+                What::Loads { class, source } => warm_up.add(Report::Load(class.into(), source.into(), time)),
                 What::Compiles(code) => {
                     if code.tier == CodeTier::C2 {
                         warm_up.optimized.fetch_add(1, Ordering::Relaxed);
