@@ -165,6 +165,11 @@ fn classes_in_no_archive_are_those_of_the_jvms_log(jdk: &Jdk) {
     assert!(cost > 0 && cost <= counted, "{cost} of {counted}");
 }
 
+/// The option for an agent that is told of classes as they are loaded.
+fn other_agent() -> String {
+    format!("-agentpath:{}", native_code::library(&martini::profile_folder()).display())
+}
+
 /// Writes the first bytes of a file, or those of another build of the JVM, into another one.
 fn spoiled(place: &Place, archive: &str, name: &str, spoil: impl Fn(&mut Vec<u8>)) -> String {
     let mut bytes = fs::read(archive).expect("it was made");
@@ -203,6 +208,7 @@ fn a_cache_is_refused(jdk: &Jdk) {
     refused(&["-XX:+UseCompactObjectHeaders"], ArchiveRefusal::Flag, "UseCompactObjectHeaders");
     refused(&["-XX:+UseZGC"], ArchiveRefusal::Flag, "UseCompressedOops");
     refused(&["--add-opens=java.base/java.lang=ALL-UNNAMED"], ArchiveRefusal::Option, "--add-opens");
+    refused(&[&other_agent()], ArchiveRefusal::Agent, "");
     refused(&["-XX:AOTMode=off"], ArchiveRefusal::Option, "-XX:AOTMode=off");
     let broken = |cache: &str, refusal, detail: &str| {
         is_refused(&place.fates(jdk, &of(cache), |program| program), cache, refusal, detail);
@@ -236,6 +242,8 @@ fn an_archive_is_refused(jdk: &Jdk) {
     let rows = place.fates(jdk, &both, |program| program.flags(&["-XX:-UseCompressedOops"]));
     is_refused(&rows, &base, ArchiveRefusal::Flag, "UseCompressedOops");
     is_refused(&rows, &top, ArchiveRefusal::Flag, "UseCompressedOops");
+    let rows = place.fates(jdk, &both, |program| program.flags(&[other_agent()]));
+    is_refused(&rows, &base, ArchiveRefusal::Agent, "");
     let broken = |file: &str, refusal, detail: &str| {
         is_refused(&place.fates(jdk, &shared(file), |program| program), file, refusal, detail);
     };
