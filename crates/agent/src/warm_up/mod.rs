@@ -29,7 +29,7 @@ use jvmti::Jni;
 use trace::time::Nanos;
 
 use crate::mailbox::Mailbox;
-use crate::notice::{Ender, LineNotice, Waiting};
+use crate::notice::{Ender, Waiting};
 use crate::vm_log::VmLog;
 use agent_base::clock::Ticks;
 use agent_base::helpers::{EXCEPTIONS, HelperClass};
@@ -143,7 +143,7 @@ impl WarmUp {
         let log = VmLog::begin(jni, LOGGED, "timenanos,tid")?;
         let watcher = Watcher {
             warm_up: self,
-            notice: LineNotice::of(log.file()).ok(),
+            notice: None,
             log,
             waiting,
             states: states.ok(),
