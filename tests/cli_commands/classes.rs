@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::run;
+use crate::support::{run, trace};
 
 /// The classes that the agent brings along.
 const OURS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/java/classes");
@@ -44,4 +44,13 @@ fn what_cannot_be_read_is_named_and_the_rest_is_shown() {
     let ended = run(&["classes", &path("text.jar"), OURS]);
     assert_eq!(ended.status, 2);
     assert!(ended.err.contains("is no class file, jar or folder") && ended.out.contains("Java 11"), "{}", ended.err);
+}
+
+#[test]
+fn a_trace_names_what_to_read_instead() {
+    let ended = run(&["classes", &trace("start.trcxml")]);
+    assert_eq!((ended.status, &*ended.out), (2, ""));
+    assert!(ended.err.contains("is a trace") && ended.err.contains("martini classes /srv/shop.jar"), "{}", ended.err);
+    let ended = run(&["classes", &trace("heap.trcxml")]);
+    assert!(ended.err.contains("name the jars of the program"), "{}", ended.err);
 }

@@ -91,6 +91,17 @@ fn formats_with_times_have_no_place_for_samples_of_the_time() {
 }
 
 #[test]
+fn the_start_of_a_jvm_is_on_the_tracks_of_perfetto() {
+    let bytes = piped(&[&trace("start.trcxml"), "--to", "perfetto"]);
+    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    for text in ["<clinit> shop.Rules", "C1 compiles 1", "C2 compiles 1", "(tier 4, OSR)", "sun.cls.classInitTime.self"]
+    {
+        assert!(has(text), "{text}");
+    }
+    assert!(!has("C2 compiles 2") && !has("java.lang.Object.hashCode"));
+}
+
+#[test]
 fn what_is_no_trace_is_refused_and_what_is_cut_off_is_noted() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("a"), folder.path().join("out"));

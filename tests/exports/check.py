@@ -80,6 +80,10 @@ def truth(trace):
         "lock-wait": locks["contended"]["total_nanos"],
         "waits": {event: (locks[kind]["count"], locks[kind]["total_nanos"]) for event, kind in WAITS.items()},
         "collections": len(xml.parse(trace).getroot().findall("gcFinish")),
+        "compilations": len([one for one in xml.parse(trace).getroot().findall("compilation") if one.get("tier") != "native"]),
+        "initialisers": len(xml.parse(trace).getroot().findall("classInit")),
+        "loads": len(xml.parse(trace).getroot().findall("classLoad")),
+        "jvm-counters": {one.get("name"): int(one.get("value")) for one in xml.parse(trace).getroot().findall("jvmCounter")},
         "used": [int(gc.get("usedObjSpace")) for gc in xml.parse(trace).getroot().findall("gcFinish[@usedObjSpace]")],
     }
 
@@ -294,12 +298,13 @@ def perfetto(trace, expected):
         event, track = packet.track_event, tracks[packet.track_event.track_uuid]
         opened = open_slices.setdefault(track.uuid, [])
         if event.type == Event.TYPE_COUNTER:
-            assert track.counter.unit == messages.CounterDescriptor.UNIT_SIZE_BYTES
+            is_of_jvm = track.name in expected["jvm-counters"]
+            assert is_of_jvm or track.counter.unit == messages.CounterDescriptor.UNIT_SIZE_BYTES
             counters.setdefault(track.name, []).append(event.counter_value)
         elif event.type == Event.TYPE_SLICE_BEGIN:
             assert all(note.name_iid in texts and note.string_value for note in event.debug_annotations)
             assert not event.callstack_iid or stacks[event.callstack_iid].frame_ids
-            opened.append([names[event.name_iid].name, packet.timestamp, 0])
+            opened.append([names[event.name_iid].name if event.name_iid else event.name, packet.timestamp, 0])
         else:
             name, since, inside = opened.pop()
             length = packet.timestamp - since
@@ -314,6 +319,11 @@ def perfetto(trace, expected):
         assert functions[frame.function_name_id].str and mappings[frame.mapping_id].path_string_ids
     same("waits", {event: slices.get(name, (0, 0)) for name, event in KINDS.items()}, expected["waits"])
     same("collections", slices.get("Collection", (0, 0))[0], expected["collections"])
+    of = lambda is_it: sum(count for name, (count, _) in slices.items() if is_it(name))
+    same("initialisers", of(lambda name: name.startswith("<clinit> ")), expected["initialisers"])
+    same("compilations", of(lambda name: "(tier " in name), expected["compilations"])
+    last = {name: counters[name][-1] for name in expected["jvm-counters"]}
+    same("counters", last, expected["jvm-counters"])
     same("samples", len(samples), expected["cpu-samples"])
     same("cpu", max(samples, default=0), expected["cpu"])
     allocated = counters.get("Allocated bytes", [0])
@@ -333,6 +343,8 @@ def recording(trace, expected):
     counts = dict(re.findall(r"^ (jdk\.\w+) +(\d+) ", run(a.jfr, "summary", out).decode(), re.M))
     same("samples", int(counts["jdk.ExecutionSample"]), expected["cpu-samples"])
     same("collections", int(counts["jdk.GarbageCollection"]), expected["collections"])
+    same("compilations", int(counts["jdk.Compilation"]), expected["compilations"])
+    same("classes", int(counts["jdk.ClassDefine"]), expected["loads"])
     events = json.loads(run(a.jfr, "print", "--json", "--stack-depth", "100", out))["recording"]["events"]
     of = lambda kind: [event["values"] for event in events if event["type"] == kind]
     same("bytes", sum(event["weight"] for event in of("jdk.ObjectAllocationSample")), expected["bytes"])
@@ -361,7 +373,7 @@ def views(out):
         assert run(a.jfr, "view", view, out)
 
 
-names = ["callers", "cpu", "contention", "sampled", "heap", "explain", "waits", "counts", "times", "snapshots"]
+names = ["callers", "cpu", "contention", "sampled", "heap", "explain", "waits", "counts", "times", "snapshots", "start"]
 traces = [Path(a.traces, f"{name}.trcxml") for name in names] + [with_heap()]
 made = [hostile(f"{name}.trcxml") for name in ["callers", "cpu", "contention"]] + [empty()]
 for trace in traces + made:

@@ -1,13 +1,55 @@
-//! Native methods of test programs: of `natives.Main` each way of JNI to make an object, of `endings.Main` the ways to end a process.
+//! Native methods of test programs: of `natives.Main` each way of JNI to make an object, of `endings.Main` the ways to end a process. As an
+//! agent it is told of classes as they are loaded, from the first on, and does nothing with them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-use jni_sys::{JNIEnv, jclass, jint, jobject, jvalue};
+use jni_sys::{JNIEnv, JavaVM, jclass, jint, jobject, jvalue};
+use jvmti::Vm;
+use jvmti::sys::{
+    CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_GENERATE_EARLY_CLASS_HOOK_EVENTS, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+    JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
+};
 
 /// The library in the folder of a profile, such as `target/debug`.
 pub fn library(profile: &Path) -> PathBuf {
     profile.join("deps/libnative_code.so")
+}
+
+/// Has the VM tell it of each class that is loaded, for which the VM gives up its archives of classes.
+///
+/// # Safety
+/// Called by the VM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, _: *const c_char, _: *mut c_void) -> jint {
+    // SAFETY: the VM passes itself.
+    let vm = unsafe { Vm::from_raw(vm) };
+    let early = [CAN_GENERATE_ALL_CLASS_HOOK_EVENTS, CAN_GENERATE_EARLY_CLASS_HOOK_EVENTS];
+    let callbacks = jvmtiEventCallbacks { ClassFileLoadHook: Some(class_file), ..jvmtiEventCallbacks::default() };
+    let is_told = vm.get_env(JVMTI_VERSION_11).is_ok_and(|env| {
+        // SAFETY: the callback does nothing.
+        let has_callback = unsafe { env.set_event_callbacks(&callbacks) }.is_ok();
+        has_callback
+            && env.add_capabilities(jvmtiCapabilities::of(&early)).is_ok()
+            && env.enable_events(&[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK]).is_ok()
+    });
+    jint::from(!is_told)
+}
+
+/// # Safety
+/// Called by the VM.
+unsafe extern "system" fn class_file(
+    _: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    _: jclass,
+    _: jobject,
+    _: *const c_char,
+    _: jobject,
+    _: jint,
+    _: *const u8,
+    _: *mut jint,
+    _: *mut *mut u8,
+) {
 }
 
 /// Calls a function of the JNI table.

@@ -2,6 +2,7 @@
 
 mod archives;
 mod beside;
+mod class_archives;
 mod each_collector;
 mod exit;
 mod files;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         each_collector::tests,
         archives::tests,
         beside::tests,
+        class_archives::tests,
         names::tests,
         outputs::tests,
         files::tests,

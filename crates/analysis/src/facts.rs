@@ -226,6 +226,8 @@ fn is_addition(element: &Element<'_>) -> bool {
             | Element::Safepoint(_)
             | Element::LateThread(_)
             | Element::ClassInit(_)
+            | Element::ClassArchive(_)
+            | Element::ClassLoad(_)
             | Element::Compilation(_)
             | Element::CodeDiscarded(_)
             | Element::JvmCounter(_)

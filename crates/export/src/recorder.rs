@@ -4,6 +4,7 @@ mod allocated;
 pub(crate) mod constants;
 pub(crate) mod pools;
 mod recording;
+mod start;
 mod threads;
 mod waiting;
 pub(crate) mod waits;
@@ -20,6 +21,7 @@ use allocated::Allocated;
 use pools::{Frame, Ran};
 pub use recording::Recording;
 pub(crate) use recording::{Allocation, Event, WaitEvent};
+pub(crate) use start::CompilationEvent;
 use threads::Known;
 use waits::{Wait, WaitKind, Waits};
 
@@ -139,6 +141,10 @@ impl Recorder {
             }
             Element::ThreadSlept(e) => self.end_wait(e.thread, e.time, None, false, None),
             Element::CpuSample(e) => self.sample(e),
+            Element::ClassInit(e) => self.initialised(e),
+            Element::Compilation(e) => self.compiled(e),
+            Element::ClassLoad(e) => self.loaded(e),
+            Element::JvmCounter(e) => self.counted(e),
             Element::GcStart(e) => {
                 self.reach(e.time);
                 self.collection = Some(e.time);

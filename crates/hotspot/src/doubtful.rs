@@ -40,6 +40,14 @@ pub(crate) fn byte(address: usize) -> Option<u8> {
     read(address, &mut bytes).then(|| bytes[0])
 }
 
+/// So many bytes from that address on; read in pieces that fit into a pipe.
+pub(crate) fn bytes(address: usize, length: usize) -> Option<Vec<u8>> {
+    const PIECE: usize = 4096;
+    let mut bytes = vec![0; length];
+    let are_read = bytes.chunks_mut(PIECE).enumerate().all(|(index, piece)| read(address + index * PIECE, piece));
+    are_read.then_some(bytes)
+}
+
 /// Whether that text stands at that address, with a NUL behind it.
 pub(crate) fn is_text(address: usize, text: &std::ffi::CStr) -> bool {
     begins_with(address, text.to_bytes_with_nul())

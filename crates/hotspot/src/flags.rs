@@ -2,9 +2,10 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use agent_base::native_symbols::NativeSymbols;
 use jvmti::{Field, size_of_type};
 
-use super::Hotspot;
+use super::{Hotspot, doubtful};
 
 impl Hotspot {
     /// Switches a product flag of type `bool` on or off, and returns what it was; `None` if this VM has no such flag or does
@@ -57,6 +58,42 @@ impl Hotspot {
     /// What the command line says of an archive. Known from `Agent_OnLoad` on.
     pub fn archive_wish(&self) -> ArchiveWish {
         archive_wish()
+    }
+
+    /// The archives of classes that this VM is to use.
+    pub fn archives(&self) -> Vec<&'static [u8]> {
+        // SAFETY: HotSpot declares both as ccstr, and sets none after the start.
+        let texts = [c"SharedArchiveFile", c"AOTCache"].map(|flag| unsafe { text(flag) });
+        let mut files: Vec<_> =
+            texts.into_iter().flatten().flat_map(|files| files.split(|&byte| byte == b':')).collect();
+        files.dedup();
+        files
+    }
+
+    /// What an archive has to be made with for this VM to use it.
+    pub fn archive_settings(&self) -> ArchiveSettings {
+        // SAFETY: HotSpot declares these flags as bool, and the alignment as a number of at least 32 bits of at most 256.
+        unsafe {
+            ArchiveSettings {
+                build: build_name().unwrap_or_default(),
+                alignment: flag_address(c"ObjectAlignmentInBytes").map(|address| address.cast::<u16>().read_volatile()),
+                compressed_oops: bool_flag(c"UseCompressedOops"),
+                compressed_classes: bool_flag(c"UseCompressedClassPointers"),
+                compact_headers: bool_flag(c"UseCompactObjectHeaders"),
+            }
+        }
+    }
+
+    /// The VM's first option that begins with one of these; those from files and environment variables count too.
+    pub fn option_among(&self, beginnings: &[&[u8]]) -> Option<&'static [u8]> {
+        options().into_iter().flatten().find(|option| beginnings.iter().any(|beginning| option.starts_with(beginning)))
+    }
+
+    /// Whether an agent is told of classes as they are loaded; `None` if the VM's library does not say where that is noted.
+    pub fn class_hook_is_on(&self) -> Option<bool> {
+        let mut symbols = NativeSymbols::default();
+        let address = symbols.address_of("libjvm.so", "_ZN11JvmtiExport33_should_post_class_file_load_hookE")?;
+        doubtful::byte(address).map(|is_on| is_on != 0)
     }
 
     /// Whether this VM writes an archive of classes, or the list for one, now, at its end or when somebody asks for it. Known from `Agent_OnLoad` on.
@@ -133,6 +170,29 @@ pub enum ArchiveWish {
     Default,
 }
 
+/// What an archive of classes has to be made with for a VM to use it; `None` for flags that the VM does not have or show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArchiveSettings {
+    /// The VM's whole name of itself, with its version and who built it when; empty if it does not show that.
+    pub build: &'static [u8],
+    /// `ObjectAlignmentInBytes`.
+    pub alignment: Option<u16>,
+    /// `UseCompressedOops`.
+    pub compressed_oops: Option<bool>,
+    /// `UseCompressedClassPointers`.
+    pub compressed_classes: Option<bool>,
+    /// `UseCompactObjectHeaders`.
+    pub compact_headers: Option<bool>,
+}
+
+fn build_name() -> Option<&'static [u8]> {
+    // SAFETY: a static field of the VM that is a pointer to a literal of libjvm or null.
+    unsafe {
+        let text = static_word(c"Abstract_VM_Version", c"_s_internal_vm_info_string").filter(|&text| text != 0)?;
+        Some(CStr::from_ptr(text as *const c_char).to_bytes())
+    }
+}
+
 fn archive_wish() -> ArchiveWish {
     let texts = [
         c"SharedArchiveFile",
@@ -172,6 +232,11 @@ fn writes_archive() -> bool {
 
 /// The rest of the VM's last option with that beginning. Options from files and environment variables count too.
 fn last_option(beginning: &[u8]) -> Option<&'static [u8]> {
+    options()?.rev().find_map(|option| option.strip_prefix(beginning))
+}
+
+/// The VM's options, also those from files and environment variables; `None` if it does not show them.
+fn options() -> Option<impl DoubleEndedIterator<Item = &'static [u8]>> {
     let count: *const c_void = Field::find(c"Arguments", c"_num_jvm_args")?.address;
     if count.is_null() {
         return None;
@@ -180,8 +245,7 @@ fn last_option(beginning: &[u8]) -> Option<&'static [u8]> {
     unsafe {
         let options = static_word(c"Arguments", c"_jvm_args_array")? as *const *const c_char;
         let count = usize::try_from(count.cast::<i32>().read_volatile()).ok().filter(|_| !options.is_null())?;
-        let option = |index| CStr::from_ptr(options.add(index).read()).to_bytes();
-        (0..count).rev().find_map(|index| option(index).strip_prefix(beginning))
+        Some((0..count).map(move |index| CStr::from_ptr(options.add(index).read()).to_bytes()))
     }
 }
 

@@ -29,8 +29,8 @@ const LONGEST_NAME: usize = 200;
 /// A number of 64 bits (`J` in descriptors).
 const LONG: u8 = b'J';
 
-/// How many classes are loaded, of which every VM has some hundred.
-const LOADED: &str = "java.cls.loadedClasses";
+/// How many classes are loaded, from an archive or not, of which every VM has some hundred.
+const LOADED: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
 const LOADED_AT_LEAST: u64 = 100;
 
 /// A counter of the VM.
@@ -63,22 +63,22 @@ impl PerfCounters {
             return Err("the JVM has none (-XX:-UsePerfData)");
         }
         let bytes = end.checked_sub(start).filter(|&bytes| bytes > NUMBER_AT).ok_or("their layout is unknown")?;
-        let is_right = doubtful::half(start) == Some(MAGIC)
-            && doubtful::byte(start + VERSION_AT) == Some(MAJOR_VERSION)
-            && doubtful::half(end - 4).is_some();
         let counters = PerfCounters { start, bytes };
-        let is_known = is_right && counters.value_of(LOADED).is_some_and(|loaded| LOADED_AT_LEAST <= loaded);
-        if is_known { Ok(counters) } else { Err("their layout is unknown") }
-    }
-
-    fn value_of(&self, name: &str) -> Option<u64> {
-        let mut found = None;
-        self.each(|candidate, counter| {
-            if candidate == name {
-                found = Some(counter.value());
+        let Some(all) = counters.copy() else { return Err("their layout is unknown") };
+        let is_right = half(&all, 0) == Some(MAGIC as usize) && all.get(VERSION_AT) == Some(&MAJOR_VERSION);
+        let mut loaded = 0_u64;
+        counters.each_in(&all, |name, counter| {
+            if LOADED.contains(&name) {
+                loaded = loaded.saturating_add(counter.value());
             }
         });
-        found
+        if is_right && loaded >= LOADED_AT_LEAST { Ok(counters) } else { Err("their layout is unknown") }
+    }
+
+    /// The memory as it is now: each look at an address that nothing proves is a system call.
+    fn copy(&self) -> Option<Vec<u8>> {
+        let used = doubtful::half(self.start.checked_add(USED_AT)?)? as usize;
+        (used <= self.bytes).then(|| doubtful::bytes(self.start, used))?
     }
 
     /// How many there are now.
@@ -87,44 +87,44 @@ impl PerfCounters {
     }
 
     /// Visits all that are numbers, with their names. The VM adds more as it starts, and takes none away.
-    pub fn each(&self, mut visit: impl FnMut(&str, PerfCounter)) {
-        let half = |at: usize| self.is_inside(at, 4).then(|| doubtful::half(self.start + at)).flatten();
-        let number = |at: usize| half(at).map(|number| number as usize);
-        let (Some(mut at), Some(entries), Some(used)) = (number(FIRST_AT), number(NUMBER_AT), number(USED_AT)) else {
-            return;
-        };
+    pub fn each(&self, visit: impl FnMut(&str, PerfCounter)) {
+        if let Some(all) = self.copy() {
+            self.each_in(&all, visit);
+        }
+    }
+
+    /// Those in a copy of the memory.
+    fn each_in(&self, all: &[u8], mut visit: impl FnMut(&str, PerfCounter)) {
+        let (Some(mut at), Some(entries)) = (half(all, FIRST_AT), half(all, NUMBER_AT)) else { return };
         for _ in 0..entries.min(MOST_ENTRIES) {
-            let Some(length) = number(at).filter(|&length| length >= ENTRY_BYTES && at + length <= used) else {
-                return;
-            };
-            let (Some(name), Some(elements), Some(value)) =
-                (number(at + NAME_AT), number(at + ELEMENTS_AT), number(at + VALUE_AT))
-            else {
-                return;
-            };
-            let byte = |offset| doubtful::byte(self.start + at + offset);
-            let place = at + value;
-            let is_number = elements == 0 && byte(TYPE_AT) == Some(LONG) && value + 8 <= length && place % 8 == 0;
-            if is_number
-                && self.is_inside(place, 8)
-                && let Some(name) = self.name(at + name, at + length)
-            {
-                visit(&name, PerfCounter { address: self.start + place });
+            let Some(length) = half(all, at).filter(|&length| length >= ENTRY_BYTES) else { return };
+            let Some(entry) = at.checked_add(length).and_then(|end| all.get(at..end)) else { return };
+            if let (Some(name), Some(value)) = (name(entry), value_at(entry, at)) {
+                visit(name, PerfCounter { address: self.start + at + value });
             }
             at += length;
         }
     }
+}
 
-    fn is_inside(&self, at: usize, bytes: usize) -> bool {
-        at.checked_add(bytes).is_some_and(|end| end <= self.bytes)
-    }
+fn half(all: &[u8], at: usize) -> Option<usize> {
+    let bytes = all.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    Some(u32::from_ne_bytes(bytes) as usize)
+}
 
-    /// The name that begins there and ends with NUL before `end`.
-    fn name(&self, at: usize, end: usize) -> Option<String> {
-        let longest = end.checked_sub(at)?.min(LONGEST_NAME);
-        let bytes = (at..at + longest).map_while(|at| doubtful::byte(self.start + at)).take_while(|&byte| byte != 0);
-        String::from_utf8(bytes.collect()).ok()
-    }
+/// The name of an entry, which ends with NUL.
+fn name(entry: &[u8]) -> Option<&str> {
+    let name = entry.get(half(entry, NAME_AT)?..)?;
+    let name = &name[..name.len().min(LONGEST_NAME)];
+    std::str::from_utf8(name.split(|&byte| byte == 0).next()?).ok()
+}
+
+/// Where in an entry that begins there its value is, if that is a number.
+fn value_at(entry: &[u8], at: usize) -> Option<usize> {
+    let value = half(entry, VALUE_AT)?;
+    let is_number = half(entry, ELEMENTS_AT) == Some(0) && entry.get(TYPE_AT) == Some(&LONG);
+    let fits = value.checked_add(8).is_some_and(|end| end <= entry.len()) && (at + value).is_multiple_of(8);
+    (is_number && fits).then_some(value)
 }
 
 impl PerfCounter {

@@ -15,6 +15,7 @@ const NAMES: usize = 3;
 #[derive(Default)]
 pub struct RewritingCounts {
     rewritten: AtomicU64,
+    redefined: AtomicU64,
     refused: Mutex<BTreeMap<String, Refused>>,
 }
 
@@ -27,6 +28,16 @@ struct Refused {
 }
 
 impl RewritingCounts {
+    /// Counts classes that the VM has loaded once more.
+    pub fn redefine(&self, classes: usize) {
+        self.redefined.fetch_add(classes as u64, Ordering::Relaxed);
+    }
+
+    /// How many classes the VM has loaded once more, each time.
+    pub fn redefined(&self) -> u64 {
+        self.redefined.load(Ordering::Relaxed)
+    }
+
     /// Counts something that is left as it was.
     pub fn refuse(&self, reason: &str) {
         self.refused.lock().entry(reason.to_owned()).or_default().number += 1;

@@ -242,7 +242,7 @@ impl Instrumentation {
             self.start_up.arrive();
         }
         match result {
-            Ok(()) => {}
+            Ok(()) => self.core.rewriting.redefine(wanted.len()),
             // Alone each would make the VM collect all garbage.
             Err(Error::OUT_OF_MEMORY) => wanted.iter().for_each(|_| refuse("class: OUT_OF_MEMORY".into())),
             // One bad class fails them all; alone each shows whether it is the one.
@@ -253,8 +253,9 @@ impl Instrumentation {
                         LAST_LATE.set(self.name(class));
                     }
                     // SAFETY: as above.
-                    if let Err(error) = unsafe { env.retransform_classes(&[class]) } {
-                        refuse(format!("class: {}", error.name()));
+                    match unsafe { env.retransform_classes(&[class]) } {
+                        Ok(()) => self.core.rewriting.redefine(1),
+                        Err(error) => refuse(format!("class: {}", error.name())),
                     }
                 }
             }

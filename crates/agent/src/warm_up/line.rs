@@ -1,8 +1,11 @@
-//! Reads what the VM logs of initialisers (`-Xlog:class+init=info`) and of compilations (`-Xlog:jit+compilation=debug`), JDK 11 to 25.
+//! Reads what the VM logs of classes (`-Xlog:class+load=info`), initialisers (`-Xlog:class+init=info`) and compilations
+//! (`-Xlog:jit+compilation=debug`), JDK 11 to 25.
 //!
 //! ```text
 //! [1371010ns][4711] 319 Initializing 'app/Rules' (0x000000f8010009f8)
 //! [1371010ns][4711] 320 Initializing 'app/Plain'(no method) (0x000000f801000c00) by thread "main"
+//! [1371010ns][4711] app.Rules source: file:/app.jar
+//! [1371010ns][4711] java.lang.Object source: shared objects file
 //! [1371010ns][4720]   77 %  b  4       app.Rules::match @ 12 (55 bytes)
 //! [1371010ns][4711]   77       3       app.Rules::match (55 bytes)   made not entrant
 //! ```
@@ -25,6 +28,8 @@ pub(super) struct Line<'l> {
 pub(super) enum What<'l> {
     /// The thread begins to run a static initialiser: the class as the VM has it, and where it lies in memory.
     Initialises { class: &'l str, klass: usize },
+    /// A class is loaded, and where it came from.
+    Loads { class: &'l str, source: &'l str },
     /// The thread, one of the compilers', begins to compile.
     Compiles(Code<'l>),
     /// Compiled code is entered no more, and why, if the VM says that.
@@ -52,7 +57,7 @@ impl<'l> Line<'l> {
         let (tid, text) = rest.split_once(']')?;
         let time = Ticks(time.trim_start().parse().ok()?);
         let tid = tid.trim().parse().ok()?;
-        let what = initialises(text.trim_start()).or_else(|| compiles(text))?;
+        let what = initialises(text.trim_start()).or_else(|| loads(text.trim_start())).or_else(|| compiles(text))?;
         Some(Line { time, tid, what })
     }
 }
@@ -65,6 +70,21 @@ fn initialises(text: &str) -> Option<What<'_>> {
     let (address, _) = rest.split_once(')')?;
     let klass = usize::from_str_radix(address.strip_prefix("0x")?, 16).ok()?;
     Some(What::Initialises { class, klass })
+}
+
+fn loads(text: &str) -> Option<What<'_>> {
+    let (class, source) = text.split_once(" source: ")?;
+    (!class.contains(' ')).then(|| What::Loads { class, source: source.trim_end() })
+}
+
+/// Whether a class came out of an archive, by its source.
+pub(super) fn is_archived(source: &str) -> bool {
+    source.starts_with("shared objects file")
+}
+
+/// Whether a class was loaded before, and is replaced now, by its source.
+pub(super) fn is_redefined(source: &str) -> bool {
+    source == "__VM_RedefineClasses__"
 }
 
 fn compiles(text: &str) -> Option<What<'_>> {
@@ -115,6 +135,18 @@ mod tests {
         assert_eq!(what(newer), Some(What::Initialises { class: "app/Rules", klass: 0x7_c006_0a18 }));
         assert_eq!(what("320 Initializing 'app/Plain'(no method) (0x00000007c0060a18)"), None);
         assert_eq!(what("Start class verification for: app.Rules"), None);
+    }
+
+    #[test]
+    fn loads_are_read() {
+        let line = Line::parse("[1ns][2] app.Rules$$Lambda/0x0000000044040000 source: app.Rules").expect("read");
+        assert_eq!(line.what, What::Loads { class: "app.Rules$$Lambda/0x0000000044040000", source: "app.Rules" });
+        let what = loads("java.lang.Object source: shared objects file (top)");
+        let Some(What::Loads { source, .. }) = what else { panic!("{what:?}") };
+        assert!(is_archived(source) && !is_redefined(source));
+        let jar = loads("app.Rules source: file:/a folder/app.jar");
+        assert_eq!(jar, Some(What::Loads { class: "app.Rules", source: "file:/a folder/app.jar" }));
+        assert_eq!(loads("no class has source: x"), None);
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The start of a JVM, and how it becomes warm (`warmup=on`): static initialisers, compilations, and the VM's own counters.
 //!
 //! ```text
-//! line           what the VM logs of initialisers and compilations, which cost it a line each
+//! line           what the VM logs of classes, initialisers and compilations, which cost it a line each
 //! initialisers   those that run for a millisecond or more, and who made them run
 //! compilations   what is compiled, and how long that takes
 //! counters       what the VM itself counts of classes, compilers, collections
 //! exceptions     exceptions that are made, and look-ups of classes that failed
+//! archive        whether archives of classes are used that the command line names, and if not why
 //! watch          the thread that does all this but the exceptions: nothing else is done on the program's threads
 //! report         what the writer takes
 //! ```
 
+mod archive;
 mod compilations;
 mod counters;
 mod exceptions;
@@ -27,7 +29,7 @@ use jvmti::Jni;
 use trace::time::Nanos;
 
 use crate::mailbox::Mailbox;
-use crate::notice::{Ender, LineNotice, Waiting};
+use crate::notice::{Ender, Waiting};
 use crate::vm_log::VmLog;
 use agent_base::clock::Ticks;
 use agent_base::helpers::{EXCEPTIONS, HelperClass};
@@ -50,12 +52,13 @@ use watch::{Asker, Watcher};
 
 pub use exceptions::NATIVES;
 
-/// What is logged: an initialiser that begins; a compilation that begins, and code that is discarded.
-const LOGGED: &str = "class+init=info,jit+compilation=debug";
+/// What is logged: a class that is loaded; an initialiser that begins; a compilation that begins, and code that is discarded.
+const LOGGED: &str = "class+load=info,class+init=info,jit+compilation=debug";
 
 /// The feature.
 pub(crate) struct WarmUp {
     core: &'static Core,
+    archives: archive::Named,
     watcher: Mutex<Option<(Ender, JoinHandle<Watcher>)>>,
     reports: Reports,
     exceptions: Exceptions,
@@ -74,6 +77,7 @@ impl WarmUp {
     pub(crate) fn new(core: &'static Core) -> WarmUp {
         WarmUp {
             core,
+            archives: archive::Named::of(core),
             watcher: Mutex::default(),
             reports: Reports::default(),
             exceptions: Exceptions::default(),
@@ -139,7 +143,7 @@ impl WarmUp {
         let log = VmLog::begin(jni, LOGGED, "timenanos,tid")?;
         let watcher = Watcher {
             warm_up: self,
-            notice: LineNotice::of(log.file()).ok(),
+            notice: None,
             log,
             waiting,
             states: states.ok(),
@@ -170,6 +174,8 @@ impl Feature for WarmUp {
     }
 
     fn prepare(&'static self, jni: Jni) -> Result<(), String> {
+        let now = Ticks::now();
+        self.archives.look(self.core).into_iter().for_each(|archive| self.add(Report::Archive(archive, now)));
         // Everything else can be recorded without it.
         match self.core.jvm.helpers.define(jni, &EXCEPTIONS) {
             Ok(class) => drop(self.helper.set(class)),

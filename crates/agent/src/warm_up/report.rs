@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use trace::model::CodeTier;
 use trace::time::Nanos;
 
+use super::archive::Archive;
 use super::line;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
@@ -51,6 +52,10 @@ pub(crate) enum Report {
     Compilation(Code, Ticks, Nanos),
     /// Compiled code is entered no more, and why.
     Discarded(Code, Ticks, Option<Box<str>>),
+    /// A class was loaded: from where, and when.
+    Load(Box<str>, Box<str>, Ticks),
+    /// An archive of classes that the VM was to use, and when that was looked at.
+    Archive(Archive, Ticks),
     /// The VM's counters that have changed, by name.
     Counters(BTreeMap<Box<str>, u64>, Ticks),
 }

@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use trace::model::{ClassInit, CodeDiscarded, Compilation, FailedLookup, Flag, JvmCounter, Record};
+use trace::model::{
+    ClassArchive, ClassInit, ClassLoad, CodeDiscarded, Compilation, FailedLookup, Flag, JvmCounter, Record,
+};
 use trace::time::Time;
 
 use super::WarmUp;
+use super::archive::Archive;
 use super::report::{Code, Initialiser, Report};
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
@@ -51,6 +54,18 @@ impl Section for WarmUpSection {
                     let element = CodeDiscarded { id: id.into(), method, tier, osr, reason, time };
                     document.emit(|out| element.write(out));
                 }
+                Report::Load(class, source, ticks) => {
+                    let (class, source) = (Cow::Owned(class.into()), Cow::Owned(source.into()));
+                    let time = document.core.clock.time(ticks);
+                    document.emit(|out| ClassLoad { class, source, time }.write(out));
+                }
+                Report::Archive(Archive { file, refusal }, ticks) => {
+                    let used = refusal.is_none().then_some(Flag::Yes);
+                    let (refusal, detail) = refusal.unzip();
+                    let detail = detail.filter(|detail| !detail.is_empty()).map(|detail| Cow::Owned(detail.into()));
+                    let (file, time) = (Cow::Owned(file.into()), document.core.clock.time(ticks));
+                    document.emit(|out| ClassArchive { file, time, used, refusal, detail }.write(out));
+                }
                 Report::Counters(counters, ticks) => {
                     let time = document.core.clock.time(ticks);
                     for (name, &value) in &counters {
@@ -73,6 +88,7 @@ impl Section for WarmUpSection {
     fn counts(&mut self, _document: &Document) -> Vec<Count> {
         let exceptions = &self.warm_up.exceptions;
         vec![
+            ("classes.redefined", None, self.warm_up.core.rewriting.redefined()),
             ("exceptions.made", None, exceptions.made()),
             ("exceptions.notFound", None, exceptions.failed()),
             ("warmup.widened", None, self.warm_up.widened.load(Ordering::Relaxed)),

@@ -1,6 +1,6 @@
 //! The thread that watches: it reads the VM's log, looks what has ended, and reads the VM's counters.
 //!
-//! It sleeps until the VM logs something, and looks each millisecond as long as something is under way. It is not attached to the VM, so
+//! It sleeps until the VM logs something, and looks each millisecond as long as something is under way, and in its first seconds. It is not attached to the VM, so
 //! nothing that it does makes the VM wait.
 
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use super::WarmUp;
 use super::compilations::Compilers;
 use super::counters::Counters;
 use super::initialisers::{Answer, Initialisers, from_initialiser};
-use super::line::{Line, What};
+use super::line::{Line, What, is_archived, is_redefined};
 use super::report::Report;
 use crate::mailbox::{Mailbox, NoAnswer};
 use crate::notice::{LineNotice, Waiting, Woken};
@@ -27,6 +27,9 @@ const SLOWER: u64 = 10_000_000;
 /// CPU time that it may have at first; and then such a part of the time.
 const FIRST: u64 = 200_000_000;
 const PART: u64 = 100;
+/// For so long it looks each millisecond even if nothing is under way, and is not woken by the log: the kernel takes some 25 ms to forget
+/// whom to wake, which would be a third of a short program.
+const UNWOKEN: u64 = 3_000_000_000;
 /// How often the counters are read while something happens, and at least.
 const COUNTERS: u64 = 50_000_000;
 const READ: u64 = 1_000_000_000;
@@ -69,8 +72,12 @@ impl Watcher {
     /// Watches until the recording ends.
     pub(super) fn run(mut self) -> Watcher {
         let mut next_counters = Ticks(0);
+        let mut woken_from = Some(Ticks(Ticks::now().0 + UNWOKEN));
         loop {
             let now = Ticks::now();
+            if woken_from.take_if(|from| *from <= now).is_some() {
+                self.notice = LineNotice::of(self.log.file()).ok();
+            }
             let something_is_new = self.read();
             self.look(now);
             if now >= next_counters {
@@ -81,7 +88,8 @@ impl Watcher {
             let woken = if is_idle && self.notice.is_some() {
                 self.waiting.until(Ticks(now.0 + READ), self.notice.as_ref())
             } else {
-                let interval = if is_idle { SLOWER } else { self.interval(now) };
+                let is_slow = is_idle && woken_from.is_none();
+                let interval = if is_slow { SLOWER } else { self.interval(now) };
                 self.waiting.until(Ticks(now.0 + interval), None)
             };
             if woken == Woken::End {
@@ -116,6 +124,9 @@ impl Watcher {
                     }
                 }
                 What::Initialises { .. } => {}
+                // Of an archive the VM's own counter says how many.
+                What::Loads { source, .. } if is_archived(source) || is_redefined(source) => {}
+                What::Loads { class, source } => warm_up.add(Report::Load(class.into(), source.into(), time)),
                 What::Compiles(code) => {
                     if code.tier == CodeTier::C2 {
                         warm_up.optimized.fetch_add(1, Ordering::Relaxed);

@@ -57,6 +57,15 @@ impl Counters {
         ends.reduce(|(from, until), (first, last)| (from.min(first), until.max(last)))
     }
 
+    /// When any of these was read and had changed, in order.
+    pub(super) fn times(&self, names: impl Iterator<Item = &'static str>) -> Vec<Nanos> {
+        let values = names.filter_map(|name| self.0.get(name)).flatten();
+        let mut times: Vec<Nanos> = values.map(|&(at, _)| at).collect();
+        times.sort_unstable();
+        times.dedup();
+        times
+    }
+
     /// All of them, with their last values.
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(|(name, values)| Some((&**name, values.last()?.1)))

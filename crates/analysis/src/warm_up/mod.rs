@@ -1,13 +1,15 @@
-//! The start of a JVM, and how it becomes warm: what the JVM's own counters say, static initialisers, compilations, and how the program's
-//! code ran.
+//! The start of a JVM, and how it becomes warm: what the JVM's own counters say, static initialisers, compilations, classes that
+//! came out of no archive, and how the program's code ran.
 //!
 //! Counters are the JVM's own sums since its start, so what a trace shows of them is exact, and nothing has to be added up. Memory is
 //! bounded: of a counter a few thousand values are kept, of compilations the sums of each method.
 
+mod archives;
 mod code;
 mod compilations;
 mod counters;
 mod initialisers;
+mod loads;
 mod lookups;
 mod report;
 
@@ -20,16 +22,20 @@ use crate::facts::Facts;
 use crate::stacks::Stacks;
 use crate::symbols::Symbols;
 use crate::window::{Clock, Scope};
+use archives::Archives;
 pub(crate) use code::CodeKind;
 use code::CodeTimes;
 use compilations::Compilations;
 use counters::Counters;
 use initialisers::Initialisers;
+use loads::Loads;
 use lookups::Lookups;
 
+pub use archives::ArchiveRow;
 pub use code::CodeShares;
 pub use compilations::{CompiledMethod, TierSums};
 pub use initialisers::InitialiserRow;
+pub use loads::{ClassSource, LoadRow};
 pub use lookups::LookupRow;
 pub use report::{Cause, Causes, Interval, WarmUpReport};
 
@@ -46,6 +52,8 @@ pub struct WarmUpStats {
     initialisers: Initialisers,
     compilations: Compilations,
     lookups: Lookups,
+    archives: Archives,
+    loads: Loads,
     code: CodeTimes,
 }
 
@@ -62,6 +70,8 @@ impl WarmUpStats {
             initialisers: Initialisers::default(),
             compilations: Compilations::default(),
             lookups: Lookups::default(),
+            archives: Archives::default(),
+            loads: Loads::default(),
             code: CodeTimes::default(),
         }
     }
@@ -74,6 +84,8 @@ impl WarmUpStats {
         match element {
             Element::JvmCounter(counter) => self.counters.add(counter, origin),
             Element::Compilation(compilation) => self.compilations.compiled(compilation, origin),
+            Element::ClassArchive(archive) => self.archives.add(archive),
+            Element::ClassLoad(load) => self.loads.add(load, load.time.since(origin)),
             Element::CodeDiscarded(code) => self.compilations.discarded(code),
             Element::ClassInit(init) => {
                 let stack = init.stack.and_then(|stack| self.stacks.get(stack));

@@ -53,8 +53,8 @@ impl Cause {
     }
 }
 
-/// Classes that were loaded, from an archive or not.
-const LOADED: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
+/// Classes that were loaded, from no archive and from one.
+pub(super) const CLASSES: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
 
 /// Where parts of the time end: at 1, 2 and 5 times each power of ten from a tenth of a second on.
 fn edges() -> impl Iterator<Item = Nanos> {
@@ -140,9 +140,21 @@ impl WarmUpReport {
         self.causes_until(Nanos(u64::MAX))
     }
 
-    /// Classes that were loaded since the JVM's start.
+    /// Classes that were loaded since the JVM's start; not those once more that the agent had the JVM load once more.
     pub fn loaded_classes(&self) -> u64 {
-        LOADED.iter().filter_map(|name| self.counter(name)).sum()
+        let loaded: u64 = CLASSES.iter().filter_map(|name| self.counter(name)).sum();
+        loaded.saturating_sub(self.redefined())
+    }
+
+    /// Classes that came out of an archive since the JVM's start.
+    pub fn archived_classes(&self) -> u64 {
+        self.counter(CLASSES[1]).unwrap_or(0)
+    }
+
+    /// Classes that the JVM counts as loaded because the agent rewrote them later.
+    fn redefined(&self) -> u64 {
+        let counts = self.stats.facts.counts.iter().filter(|count| count.key == "classes.redefined");
+        counts.map(|count| count.value).sum()
     }
 
     /// How the program's code ran during the recording.
@@ -150,7 +162,7 @@ impl WarmUpReport {
         self.stats.code.within(Span { from: Nanos(0), until: Nanos(u64::MAX) })
     }
 
-    fn causes_until(&self, time: Nanos) -> Causes {
+    pub(super) fn causes_until(&self, time: Nanos) -> Causes {
         let sum = |cause: Cause| cause.counters().iter().map(|name| self.stats.counters.at(name, time)).sum();
         Causes(Cause::ALL.map(|cause| Nanos(sum(cause))))
     }
@@ -159,13 +171,14 @@ impl WarmUpReport {
     /// initialised, or code compiled.
     pub fn intervals(&self) -> Vec<Interval> {
         let names = || {
-            LOADED.iter().copied().chain(Cause::ALL.iter().take(5).flat_map(|cause| cause.counters().iter().copied()))
+            CLASSES.iter().copied().chain(Cause::ALL.iter().take(5).flat_map(|cause| cause.counters().iter().copied()))
         };
         let Some((first, last)) = self.stats.counters.span(names()) else { return Vec::new() };
-        let mut before = (Causes::default(), 0);
+        // Classes are rewritten as the recording begins.
+        let mut before = (Causes::default(), self.redefined());
         let mut interval = |from: Option<Nanos>, until: Nanos| {
             let causes = self.causes_until(until);
-            let loaded = LOADED.iter().map(|name| self.stats.counters.at(name, until)).sum();
+            let loaded = CLASSES.iter().map(|name| self.stats.counters.at(name, until)).sum();
             let (causes_before, loaded_before) = std::mem::replace(&mut before, (causes, loaded));
             let rest = |cause: Cause| Nanos(causes.of(cause).0.saturating_sub(causes_before.of(cause).0));
             Interval {

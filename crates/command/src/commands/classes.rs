@@ -4,13 +4,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use analysis::class_files::{Classes, FREQ_INLINE_SIZE, Feature, HUGE_METHOD_LIMIT, Method, Release, Survey};
-use anyhow::bail;
+use analysis::warm_up::ClassSource;
+use anyhow::{anyhow, bail};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
+use trace::command_line::quoted;
 
 use crate::commands::per_file::each;
 use crate::commands::selection::{row_limit, whole_number};
-use crate::input::class_files;
+use crate::input::{class_files, reading};
 use crate::render::human::{count, counted, printable};
 use crate::render::page::{Page, PageArguments};
 use crate::render::table::Table;
@@ -58,7 +60,7 @@ struct Found {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let list = arguments.json.then_some("inputs");
     let status = each(&arguments.files, list, arguments.page.width(), |path, out| {
-        let found = find(path)?;
+        let found = find(path).map_err(|error| of_trace(path).unwrap_or(error))?;
         if arguments.json {
             return Ok(to_json(path, &found));
         }
@@ -83,6 +85,31 @@ fn find(path: &Path) -> anyhow::Result<Found> {
     }
     found.survey.finish();
     Ok(found)
+}
+
+/// Where a trace says that its classes came from, if the file is a trace: it has no class files itself.
+fn of_trace(path: &Path) -> Option<anyhow::Error> {
+    let reading = reading::warm_up(path).ok()?;
+    let loads = reading.report.loads();
+    let mut files: Vec<&str> = loads.iter().filter_map(|row| file(row.source)).collect();
+    files.sort_unstable();
+    files.dedup();
+    let files: Vec<String> = files.into_iter().map(|file| quoted(&printable(file))).collect();
+    Some(match &files[..] {
+        [] => anyhow!("{} is a trace, which has no class files: name the jars of the program", path.display()),
+        files => anyhow!(
+            "{} is a trace, which has no class files; its classes came from: martini classes {}",
+            path.display(),
+            files.join(" ")
+        ),
+    })
+}
+
+/// The file or folder of a source; of a jar in a jar the outer one.
+fn file(source: ClassSource<'_>) -> Option<&str> {
+    let ClassSource::File(path) = source else { return None };
+    let at = path.find('/')?;
+    path[at..].split('!').next().map(|file| file.trim_end_matches('/'))
 }
 
 fn print(path: &Path, found: &Found, top: usize, out: &mut Page<'_>) -> anyhow::Result<()> {

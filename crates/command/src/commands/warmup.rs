@@ -13,7 +13,7 @@ use crate::commands::readiness::{self, Readiness};
 use crate::commands::selection::{row_limit, whole_number};
 use crate::input::reading::{self, Reading};
 use crate::render::page::{Page, PageArguments};
-use crate::render::{head, notes, warm_up as render};
+use crate::render::{class_archive, head, notes, warm_up as render};
 
 /// Show where the start of a JVM went, or whether a running JVM is warm
 ///
@@ -32,6 +32,9 @@ Columns over time:
   compile      on threads of the JVM's own
   collect      garbage collection
   interp.      share of the program's CPU time that was interpreted
+
+Columns of classes in no archive:
+  about        estimate of loading, linking and verifying them: each interval's sum, spread evenly over its classes
 
 Columns of initialisers:
   own          without other initialisers that it caused
@@ -68,6 +71,8 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// In front of the command that has the JVM say why it does not use an archive.
+const ASK: &str = "    the JVM says more:";
 /// Rows of a text table by default.
 const DEFAULT_TOP: usize = 10;
 
@@ -103,11 +108,20 @@ fn print(
         for sentence in render::sentences(report) {
             out.write_sentence(0, &sentence)?;
         }
+        if let Some(question) = class_archive::question(report) {
+            let command = out.command(ASK, &question);
+            writeln!(out, "{ASK}{command}")?;
+        }
         writeln!(out)?;
         render::intervals(report).table(&report.intervals()).write(out)?;
+        writeln!(out)?;
         let (initialisers, left) = cut(report.initialisers(arguments.own.clone()), top);
         if !initialisers.is_empty() {
             render::initialisers(arguments.stacks).table(&initialisers).write_top(left, out)?;
+        }
+        let (loads, left) = cut(report.loads(), top);
+        if !loads.is_empty() {
+            render::loads().table(&loads).write_top(left, out)?;
         }
         let (lookups, left) = cut(report.failed_lookups(arguments.own.clone()), top);
         if !lookups.is_empty() {
@@ -138,6 +152,7 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<WarmUpReport>) 
     fields.insert("intervals".to_owned(), render::intervals(report).array(&report.intervals()));
     let initialisers = cut(report.initialisers(arguments.own.clone()), top).0;
     fields.insert("initialisers".to_owned(), render::initialisers(false).array(&initialisers));
+    fields.insert("loads".to_owned(), render::loads().array(&cut(report.loads(), top).0));
     let lookups = cut(report.failed_lookups(arguments.own.clone()), top).0;
     fields.insert("failed_lookups".to_owned(), render::lookups(false).array(&lookups));
     fields.insert("methods".to_owned(), render::methods().array(&cut(report.methods(), top).0));

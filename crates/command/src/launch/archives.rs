@@ -90,6 +90,11 @@ impl Archive {
     }
 }
 
+/// How many words of a command line of `java` are options: those in front of the program's name.
+pub(crate) fn options_end(arguments: &[OsString]) -> usize {
+    options(arguments).1
+}
+
 /// The options of the JVM, without the values of those that take one as a word of its own, and how many words stand in front of the
 /// program's name.
 fn options(arguments: &[OsString]) -> (Vec<&OsString>, usize) {

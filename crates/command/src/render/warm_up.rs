@@ -1,7 +1,9 @@
 //! The start of a JVM: sentences and tables, and the same as JSON.
 
 use analysis::allocations::Location;
-use analysis::warm_up::{Cause, CodeShares, CompiledMethod, InitialiserRow, Interval, LookupRow, WarmUpReport};
+use analysis::warm_up::{
+    Cause, ClassSource, CodeShares, CompiledMethod, InitialiserRow, Interval, LoadRow, LookupRow, WarmUpReport,
+};
 use serde_json::{Map, Value, json};
 use trace::model::CodeTier;
 use trace::time::Nanos;
@@ -20,12 +22,13 @@ pub(crate) fn sentences(report: &WarmUpReport) -> Vec<String> {
     let mut all = Vec::new();
     if report.has_counters() {
         let loaded = report.loaded_classes();
-        let archived = report.counter("java.cls.sharedLoadedClasses").unwrap_or(0);
+        let archived = report.archived_classes();
         let archive = match archived {
             0 => "none from a class archive".to_owned(),
             some => format!("{} from a class archive", percent(some, loaded)),
         };
-        let number = |name| report.counter(name).map_or("an unknown number".to_owned(), count);
+        // A counter that never was anything but 0 is not in the trace.
+        let number = |name| count(report.counter(name).unwrap_or(0));
         all.push(format!(
             "{}, {archive}; {} linked, {} verified, {} initialised",
             counted(loaded, "class loaded", "classes loaded"),
@@ -58,7 +61,7 @@ pub(crate) fn sentences(report: &WarmUpReport) -> Vec<String> {
         let reasons: Vec<_> = discarded.iter().map(|(why, number)| format!("{} {why}", count(*number))).collect();
         all.push(format!("compiled code discarded: {}", reasons.join(", ")));
     }
-    all.extend(class_archive::advice(report).map(|advice| format!("archive: {advice}")));
+    all.extend(class_archive::advice(report).into_iter().map(|advice| format!("archive: {advice}")));
     all
 }
 
@@ -139,6 +142,45 @@ pub(crate) fn initialisers<'a, 'r: 'a>(with_stacks: bool) -> View<'a, Initialise
                 "stack": stack(&row.stack),
                 "lost": row.lost,
             })
+        })
+}
+
+/// Classes that came out of no archive.
+pub(crate) fn loads<'a, 'r: 'a>() -> View<'a, LoadRow<'r>> {
+    /// Packages that text shows.
+    const PACKAGES: usize = 3;
+    let name = |package: &str| if package.is_empty() { "without package".to_owned() } else { package.to_owned() };
+    View::new()
+        .both("classes", "classes", |row: &LoadRow<'r>| Count(row.classes))
+        .both("about", "estimated_nanos", |row| row.cost)
+        .both("classes in no archive, from", "source", |row| {
+            Name(match row.source {
+                ClassSource::File(path) => path.to_owned(),
+                ClassSource::Jdk("") => "the JDK".to_owned(),
+                ClassSource::Jdk(module) => format!("the JDK, {module}"),
+                ClassSource::Generated => "generated as the program ran".to_owned(),
+            })
+        })
+        .below(move |row| {
+            let some = row
+                .packages
+                .iter()
+                .take(PACKAGES)
+                .map(|(package, number)| format!("{} {}", count(*number), name(package)));
+            let more = row.packages.len().checked_sub(PACKAGES).filter(|&more| more > 0);
+            let more = more.map(|more| format!("{} more", counted(more as u64, "package", "packages")));
+            let label = some.chain(more).collect::<Vec<_>>().join(", ");
+            vec![Below { label: String::new(), name: printable(&label) }]
+        })
+        .json(|row| {
+            let kind = match row.source {
+                ClassSource::File(_) => "file",
+                ClassSource::Jdk(_) => "jdk",
+                ClassSource::Generated => "generated",
+            };
+            let packages =
+                row.packages.iter().map(|(package, number)| json!({ "package": package, "classes": number }));
+            json!({ "kind": kind, "packages": packages.collect::<Vec<_>>() })
         })
 }
 

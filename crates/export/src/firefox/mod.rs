@@ -58,7 +58,11 @@ fn rows(recording: &Recording) -> BTreeMap<u64, Rows<'_>> {
     all.entry(JVM).or_default();
     for event in &recording.events {
         match event {
-            Event::ThreadStart { .. } | Event::ThreadEnd { .. } => {}
+            Event::ThreadStart { .. }
+            | Event::ThreadEnd { .. }
+            | Event::Initialiser(_)
+            | Event::Compilation(_)
+            | Event::ClassLoad { .. } => {}
             Event::Wait(wait) => all.entry(wait.thread).or_default().waits.push(wait),
             &Event::Sample { thread, time, cpu, stack } => {
                 all.entry(thread).or_default().samples.push((time, cpu, stack));

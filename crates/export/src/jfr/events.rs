@@ -7,11 +7,11 @@ use super::constants::{AFTER, RUNNABLE, checkpoint};
 use super::encode::{event, flag, number, text};
 use super::metadata::metadata;
 use super::types::{
-    ALLOCATION, COLLECTION, EXECUTION_SAMPLE, HEAP_SUMMARY, MONITOR_ENTER, MONITOR_WAIT, PAUSE, THREAD_END,
-    THREAD_PARK, THREAD_SLEEP, THREAD_START,
+    ALLOCATION, CLASS_DEFINE, COLLECTION, COMPILATION, EXECUTION_SAMPLE, HEAP_SUMMARY, MONITOR_ENTER, MONITOR_WAIT,
+    PAUSE, THREAD_END, THREAD_PARK, THREAD_SLEEP, THREAD_START,
 };
 use crate::recorder::waits::WaitKind;
-use crate::recorder::{Event, Recording, WaitEvent};
+use crate::recorder::{CompilationEvent, Event, Recording, WaitEvent};
 
 /// Events that are being written, all of which begin with their time.
 struct Events {
@@ -41,6 +41,10 @@ impl Events {
                 self.numbers(EXECUTION_SAMPLE, time, [thread, stack, RUNNABLE, cpu.0]);
             }
             Event::Collection { since, until, used } => self.collection(since, until, used),
+            Event::Compilation(ref compilation) => self.compilation(compilation),
+            Event::ClassLoad { class, time } => self.numbers(CLASS_DEFINE, time, [class]),
+            // The format has no such event.
+            Event::Initialiser(_) => {}
         }
     }
 
@@ -62,6 +66,16 @@ impl Events {
                     flag(body, wait.timed_out);
                 }
             }
+        });
+    }
+
+    fn compilation(&mut self, compilation: &CompilationEvent) {
+        let CompilationEvent { id, method, since, until, is_osr, .. } = *compilation;
+        self.write(COMPILATION, since, |body| {
+            [until.since(since).0, id].into_iter().for_each(|value| number(body, value));
+            text(body, compilation.compiler());
+            [method, compilation.level()].into_iter().for_each(|value| number(body, value));
+            flag(body, is_osr);
         });
     }
 

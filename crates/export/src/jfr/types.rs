@@ -82,6 +82,8 @@ const APPLICATION: &[&str] = &["Java Application"];
 const PROFILING: &[&str] = &["Java Virtual Machine", "Profiling"];
 const COLLECTOR: &[&str] = &["Java Virtual Machine", "GC", "Collector"];
 const PHASES: &[&str] = &["Java Virtual Machine", "GC", "Phases"];
+const COMPILER: &[&str] = &["Java Virtual Machine", "Compiler"];
+const LOADING: &[&str] = &["Java Virtual Machine", "Class Loading"];
 const HEAP: &[&str] = &["Java Virtual Machine", "GC", "Heap"];
 
 macro_rules! types {
@@ -156,6 +158,14 @@ types! {
     }
     THREAD_START = 109, event("jdk.ThreadStart", "Java Thread Start", APPLICATION) {
         START, EVENT_THREAD, called("New Java Thread", constant("thread", THREAD))
+    }
+    COMPILATION = 111, event("jdk.Compilation", "Compilation", COMPILER) {
+        START, DURATION, called("Compilation Identifier", plain("compileId", INT)), called("Compiler", plain("compiler", STRING)),
+        called("Method", constant("method", METHOD)), called("Compilation Level", plain("compileLevel", INT)),
+        called("On Stack Replacement", plain("isOsr", BOOLEAN))
+    }
+    CLASS_DEFINE = 112, event("jdk.ClassDefine", "Class Define", LOADING) {
+        START, called("Defined Class", constant("definedClass", CLASS))
     }
     THREAD_END = 110, event("jdk.ThreadEnd", "Java Thread End", APPLICATION) {
         START, EVENT_THREAD, called("Java Thread", constant("thread", THREAD))

@@ -1,10 +1,12 @@
 //! The format of Perfetto: packets of Protocol Buffers, as `perfetto_trace.proto` describes them.
 //!
-//! Waits are slices on the tracks of their threads, inside each other as they were; collections are slices on a track of their own;
-//! CPU samples are those of `perf`; what was allocated and what the heap held are counters.
+//! Waits and static initialisers are slices on the tracks of their threads, inside each other as they were; collections are slices on a
+//! track of their own, compilations on one for each that a compiler did at the same time; CPU samples are those of `perf`; what was
+//! allocated, what the heap held and the JVM's own counters are counters.
 
 mod interned;
 mod slices;
+mod start;
 
 use trace::file::Kind;
 use trace::time::Time;
@@ -24,6 +26,8 @@ const PROCESS: u64 = 1;
 const COLLECTIONS: u64 = 2;
 const ALLOCATED: u64 = 3;
 const HEAP: u64 = 4;
+/// Static initialisers of threads that are not known.
+const INITIALISERS: u64 = 5;
 const THREADS: u64 = 16;
 
 /// Of a packet: all that was said before is void.
@@ -40,7 +44,9 @@ const COUNTS: u64 = 4;
 const BOOT_TIME: u64 = 6;
 const REAL_TIME: u64 = 1;
 
-/// Bytes as the unit of a counter.
+/// Units of a counter.
+const NANOSECONDS: u64 = 1;
+const NUMBER: u64 = 2;
 const BYTES: u64 = 3;
 
 /// That samples are of CPU clocks.
@@ -144,6 +150,7 @@ pub fn perfetto(recording: &Recording) -> Vec<u8> {
             events.counter(HEAP, until, used);
         }
     }
+    start::write(recording, &constants, &mut packets, &mut events);
     packets.write(NEEDS, None, 12, &interned.into_message());
     let mut bytes = packets.0.into_bytes();
     bytes.extend(events.0.into_bytes());
@@ -167,6 +174,7 @@ fn tracks(recording: &Recording, pid: u64, packets: &mut Packets) {
     packets.track(ALLOCATED, PROCESS, "Allocated bytes", Some((8, &counter)));
     packets.track(HEAP, PROCESS, "Heap used after collections", Some((8, &counter)));
     packets.track(COLLECTIONS, PROCESS, "Collections", None);
+    packets.track(INITIALISERS, PROCESS, "Static initialisers", None);
 }
 
 fn write_slices(recording: &Recording, constants: &Constants<'_>, interned: &mut Interned<'_>, packets: &mut Packets) {
@@ -198,7 +206,20 @@ fn write_slices(recording: &Recording, constants: &Constants<'_>, interned: &mut
                 begin.int(10, interned.name(Name::Collection));
                 threads.entry(COLLECTIONS).or_default().push(Slice { since, until, begin });
             }
-            Event::ThreadStart { .. } | Event::ThreadEnd { .. } | Event::Sample { .. } => {}
+            Event::Initialiser(initialiser) => {
+                let mut begin = Message::default();
+                begin.text(23, &format!("<clinit> {}", constants.class(initialiser.class).unwrap_or_default()));
+                begin.int(56, interned.stack(initialiser.stack));
+                let track = if initialiser.thread == 0 { INITIALISERS } else { THREADS + initialiser.thread };
+                let slice = Slice { since: initialiser.since, until: initialiser.until, begin };
+                threads.entry(track).or_default().push(slice);
+            }
+            // Compilations have tracks of their own.
+            Event::Compilation(_)
+            | Event::ClassLoad { .. }
+            | Event::ThreadStart { .. }
+            | Event::ThreadEnd { .. }
+            | Event::Sample { .. } => {}
         }
     }
     threads.into_iter().for_each(|(track, slices)| packets.slices(track, slices));

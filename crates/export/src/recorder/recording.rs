@@ -1,18 +1,43 @@
 //! What happened when, in the order in which it was over.
 
+use std::collections::BTreeMap;
+
 use trace::time::{Nanos, Time};
 
 use super::pools::Pools;
+use super::start::{CompilationEvent, InitialiserEvent};
 use super::waits::WaitKind;
 
 /// What happened. Threads, classes, locks and stacks are numbers of [`Recording`]; 0 is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    ThreadStart { thread: u64, time: Time },
-    ThreadEnd { thread: u64, time: Time },
+    ThreadStart {
+        thread: u64,
+        time: Time,
+    },
+    ThreadEnd {
+        thread: u64,
+        time: Time,
+    },
     Wait(WaitEvent),
-    Sample { thread: u64, time: Time, cpu: Nanos, stack: u64 },
-    Collection { since: Time, until: Time, used: Option<u64> },
+    Sample {
+        thread: u64,
+        time: Time,
+        cpu: Nanos,
+        stack: u64,
+    },
+    Initialiser(InitialiserEvent),
+    Compilation(CompilationEvent),
+    /// A class that came out of no archive.
+    ClassLoad {
+        class: u64,
+        time: Time,
+    },
+    Collection {
+        since: Time,
+        until: Time,
+        used: Option<u64>,
+    },
 }
 
 /// A wait that is over.
@@ -53,6 +78,8 @@ pub struct Recording {
     pub(crate) allocations: Vec<Allocation>,
     /// Bytes until a time, for each millisecond that says something.
     pub(crate) allocated: Vec<(Time, u64)>,
+    /// The JVM's own counters, by name.
+    pub(crate) counters: BTreeMap<Box<str>, Vec<(Time, u64)>>,
     pub(crate) lock_names: Vec<Box<str>>,
 }
 

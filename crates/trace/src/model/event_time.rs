@@ -15,6 +15,8 @@ impl Element<'_> {
             | Self::Safepoint(_)
             | Self::LateThread(_)
             | Self::ClassInit(_)
+            | Self::ClassArchive(_)
+            | Self::ClassLoad(_)
             | Self::Compilation(_)
             | Self::CodeDiscarded(_)
             | Self::JvmCounter(_)

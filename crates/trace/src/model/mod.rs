@@ -16,8 +16,8 @@ use crate::time::{Nanos, Time};
 
 pub use table::{AttributeSpec, ElementSpec, Irregularities, Presence, Record};
 pub use values::{
-    ArrayCode, CodeTier, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType, ThreadIds,
-    ThreadKind, ThreadState, Tier, WaitEnd, Wildcard,
+    ArchiveRefusal, ArrayCode, CodeTier, CountSource, FilterMode, Flag, Frame, FrameType, FrameTypes, Frames, RootType,
+    ThreadIds, ThreadKind, ThreadState, Tier, WaitEnd, Wildcard,
 };
 
 pub(crate) use table::{Attributes, RecordError};
@@ -683,6 +683,30 @@ elements! {
         /// Where the exception was made; absent if that is not known.
         Optional stack: StackId = "stackIdRef",
         /// Until when.
+        Expected time: Time = "time",
+    }
+
+    /// An archive of classes (CDS archive, AOT cache) that the JVM uses or was to use; an extension of Martini's.
+    ClassArchive<'a> = "classArchive" {
+        /// The file, as the JVM was told.
+        Required file: Text<'a> = "file",
+        /// When that was looked up.
+        Expected time: Time = "time",
+        /// The JVM uses it.
+        Optional used: Flag = "used",
+        /// Why the JVM does not use it.
+        Optional refusal: ArchiveRefusal = "refusal",
+        /// The flag, option, agent, jar or build that `refusal` is about.
+        Optional detail: Text<'a> = "detail",
+    }
+
+    /// A class was loaded that came out of no archive; an extension of Martini's.
+    ClassLoad<'a> = "classLoad" {
+        /// Its name, as the JVM logs it: `com.acme.Rules`.
+        Required class: Text<'a> = "className",
+        /// Where it came from, as the JVM logs it: `jrt:/java.base`, `file:/app.jar`, or the class that generated it.
+        Required source: Text<'a> = "source",
+        /// When; up to some seconds before what is written in front of it.
         Expected time: Time = "time",
     }
 

@@ -192,6 +192,35 @@ impl CodeTier {
     }
 }
 
+words! {
+    /// Why a JVM does not use an archive of classes.
+    ArchiveRefusal {
+        /// Nothing that was looked at explains it.
+        #[default]
+        Unknown = "unknown",
+        /// There is no such file.
+        Missing = "missing",
+        /// It cannot be read.
+        Unreadable = "unreadable",
+        /// It is no archive of classes.
+        NoArchive = "noArchive",
+        /// Another build of the JVM made it.
+        OtherJvm = "otherJvm",
+        /// Its end is missing.
+        Truncated = "truncated",
+        /// It was made with another value of a flag.
+        Flag = "flag",
+        /// An option of the command line excludes archives.
+        Option = "option",
+        /// An agent is told of classes as they are loaded.
+        Agent = "agent",
+        /// A jar was changed after the archive was made.
+        ChangedJar = "changedJar",
+        /// The class path begins with something else.
+        ClassPath = "classPath",
+    }
+}
+
 /// Ids of threads, separated by blanks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadIds<'a>(pub Cow<'a, [ThreadId]>);

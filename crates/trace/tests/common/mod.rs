@@ -161,11 +161,12 @@ fn value(name: &str) -> BoxedStrategy<String> {
         "source" => Just("vm".to_owned()).boxed(),
         "kind" => prop::sample::select(vec!["vm", "native"]).prop_map_into().boxed(),
         "types" => "[I1234Ni]{0,4}".boxed(),
-        "parked" | "daemon" | "kernel" | "osr" | "running" | "failed" => {
+        "parked" | "daemon" | "kernel" | "osr" | "running" | "failed" | "used" => {
             prop::sample::select(vec!["0", "1"]).prop_map_into().boxed()
         }
         "reason" => prop::sample::select(vec!["notified", "timeout", "interrupted"]).prop_map_into().boxed(),
         "state" => prop::sample::select(vec!["BLOCKED", "TIMED_WAITING"]).prop_map_into().boxed(),
+        "refusal" => prop::sample::select(vec!["unknown", "missing", "otherJvm", "classPath"]).prop_map_into().boxed(),
         "tier" => prop::sample::select(vec!["native", "c1", "c1-limited", "c1-full", "c2"]).prop_map_into().boxed(),
         "waiterIdRefs" | "notifyWaiterIdRefs" => prop::collection::vec(any::<u64>(), 0..4)
             .prop_map(|threads| threads.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use trace::model::{
-    ArrayCode, AttributeSpec, CodeTier, CountSource, Element, ElementSpec, FilterMode, Flag, Presence, RootType,
-    ThreadKind, ThreadState, WaitEnd, Wildcard,
+    ArchiveRefusal, ArrayCode, AttributeSpec, CodeTier, CountSource, Element, ElementSpec, FilterMode, Flag, Presence,
+    RootType, ThreadKind, ThreadState, WaitEnd, Wildcard,
 };
 
 /// What a schema is for.
@@ -110,6 +110,7 @@ impl Schema {
             ("Wildcard", "Where the * of a pattern stood.", words!(Wildcard)),
             ("WaitEnd", "What ended a wait.", words!(WaitEnd)),
             ("ThreadState", "What a thread does, as in java.lang.Thread.State.", words!(ThreadState)),
+            ("ArchiveRefusal", "Why a JVM does not use an archive of classes.", words!(ArchiveRefusal)),
             ("CodeTier", "What compiled a piece of code.", words!(CodeTier)),
             ("ThreadKind", "What a thread is that does not run Java.", by(words!(ThreadKind), number("string"))),
             ("RootType", "Why the collector keeps an object.", by(words!(RootType), number("string"))),

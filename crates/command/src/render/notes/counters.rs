@@ -23,7 +23,8 @@ const SAMPLES_WITH: Unit = Unit::Of("sample has", "samples have");
 const CUT: &str = "{n} a stack of more than 511 frames, of which only the 512 innermost are kept";
 
 /// Counters that are no note: they are shown elsewhere, or lack nothing.
-const NOT_SHOWN: [&str; 18] = [
+const NOT_SHOWN: [&str; 19] = [
+    "classes.redefined",
     "classes.rewritten",
     "counters",
     "counters.bytes",
