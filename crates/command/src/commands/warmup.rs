@@ -34,7 +34,8 @@ Columns over time:
   interp.      share of the program's CPU time that was interpreted
 
 Columns of classes in no archive:
-  about        estimate of loading, linking and verifying them: each interval's sum, spread evenly over its classes
+  about        what loading, linking and verifying them took: an estimate, which
+               spreads each interval's sum evenly over its classes
 
 Columns of initialisers:
   own          without other initialisers that it caused
