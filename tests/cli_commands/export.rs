@@ -102,6 +102,15 @@ fn the_start_of_a_jvm_is_on_the_tracks_of_perfetto() {
 }
 
 #[test]
+fn requests_are_slices_of_perfetto() {
+    let bytes = piped(&[&trace("requests.trcxml"), "--to", "perfetto"]);
+    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    for text in ["shop.Orders.handle #1", "allocated_bytes", "cpu_nanos"] {
+        assert!(has(text), "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_trace_is_refused_and_what_is_cut_off_is_noted() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("a"), folder.path().join("out"));

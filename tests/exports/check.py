@@ -82,6 +82,7 @@ def truth(trace):
         "collections": len(xml.parse(trace).getroot().findall("gcFinish")),
         "compilations": len([one for one in xml.parse(trace).getroot().findall("compilation") if one.get("tier") != "native"]),
         "initialisers": len(xml.parse(trace).getroot().findall("classInit")),
+        "requests": len(xml.parse(trace).getroot().findall("request")),
         "loads": len(xml.parse(trace).getroot().findall("classLoad")),
         "jvm-counters": {one.get("name"): int(one.get("value")) for one in xml.parse(trace).getroot().findall("jvmCounter")},
         "used": [int(gc.get("usedObjSpace")) for gc in xml.parse(trace).getroot().findall("gcFinish[@usedObjSpace]")],
@@ -302,7 +303,7 @@ def perfetto(trace, expected):
             assert is_of_jvm or track.counter.unit == messages.CounterDescriptor.UNIT_SIZE_BYTES
             counters.setdefault(track.name, []).append(event.counter_value)
         elif event.type == Event.TYPE_SLICE_BEGIN:
-            assert all(note.name_iid in texts and note.string_value for note in event.debug_annotations)
+            assert all(note.name or note.name_iid in texts and note.string_value for note in event.debug_annotations)
             assert not event.callstack_iid or stacks[event.callstack_iid].frame_ids
             opened.append([names[event.name_iid].name if event.name_iid else event.name, packet.timestamp, 0])
         else:
@@ -321,6 +322,7 @@ def perfetto(trace, expected):
     same("collections", slices.get("Collection", (0, 0))[0], expected["collections"])
     of = lambda is_it: sum(count for name, (count, _) in slices.items() if is_it(name))
     same("initialisers", of(lambda name: name.startswith("<clinit> ")), expected["initialisers"])
+    same("requests", of(lambda name: re.search(r" #[0-9]+( \(failed\))?$", name)), expected["requests"])
     same("compilations", of(lambda name: "(tier " in name), expected["compilations"])
     last = {name: counters[name][-1] for name in expected["jvm-counters"]}
     same("counters", last, expected["jvm-counters"])

@@ -11,6 +11,7 @@ mod jars;
 mod launch;
 mod machine;
 mod peers;
+mod ready;
 mod request;
 mod run;
 mod sampled;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Benchmark::Callers => callers::run(&request),
         Benchmark::Server => server::run(&request),
         Benchmark::Threads => threads::run(&request),
+        Benchmark::Ready => ready::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };
     exit(result)

@@ -36,6 +36,8 @@ pub(crate) enum Benchmark {
     Server,
     /// How long a dump of 100 to 10,000 platform threads, or of 100,000 virtual ones, stops the program (`--rounds`: dumps of each JVM).
     Threads,
+    /// When servers under load are warm, and when they are said to be; 90 s for each (`--program`: servers by id).
+    Ready,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }
@@ -76,6 +78,9 @@ pub(crate) struct Request {
     /// A run that takes longer than so many seconds has failed.
     #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
     pub(crate) limit: Duration,
+    /// Also draw what was seen as an SVG (`ready`).
+    #[arg(long, value_name = "PATH")]
+    pub(crate) plot: Option<PathBuf>,
     /// Tables for a document.
     #[arg(long)]
     markdown: bool,

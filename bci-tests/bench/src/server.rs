@@ -63,6 +63,7 @@ const ENTRIES: &[Entry] = &[
     entry("sampled", "Martini sampled=512k", Agent::MartiniToDisk("sampled=512k")),
     entry("locks", "Martini locks=on", Agent::MartiniToDisk("locks=on")),
     entry("warmup", "Martini warmup=on", Agent::MartiniToDisk("warmup=on")),
+    entry("requests", "Martini requests=on", Agent::MartiniToDisk("requests=on")),
     entry("counts", "Martini heap=counts", Agent::MartiniToDisk("heap=counts")),
     entry(
         "async",

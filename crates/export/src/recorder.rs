@@ -4,6 +4,7 @@ mod allocated;
 pub(crate) mod constants;
 pub(crate) mod pools;
 mod recording;
+mod requests;
 mod start;
 mod threads;
 mod waiting;
@@ -21,6 +22,7 @@ use allocated::Allocated;
 use pools::{Frame, Ran};
 pub use recording::Recording;
 pub(crate) use recording::{Allocation, Event, WaitEvent};
+pub(crate) use requests::RequestEvent;
 pub(crate) use start::CompilationEvent;
 use threads::Known;
 use waits::{Wait, WaitKind, Waits};
@@ -59,6 +61,8 @@ pub struct Recorder {
     threads: FxHashMap<ThreadId, Known>,
     objects: FxHashMap<ObjectId, Object>,
     locks: FxHashMap<ObjectId, u64>,
+    /// Where the entry points of requests stand in the recording.
+    entry_points: FxHashMap<u64, usize>,
     /// Threads by their names, for what is known by name only.
     named: FxHashMap<Box<str>, u64>,
 }
@@ -142,6 +146,8 @@ impl Recorder {
             Element::ThreadSlept(e) => self.end_wait(e.thread, e.time, None, false, None),
             Element::CpuSample(e) => self.sample(e),
             Element::ClassInit(e) => self.initialised(e),
+            Element::RequestEntry(e) => self.entry_point(e),
+            Element::Request(e) => self.requested(e),
             Element::Compilation(e) => self.compiled(e),
             Element::ClassLoad(e) => self.loaded(e),
             Element::JvmCounter(e) => self.counted(e),
@@ -167,6 +173,7 @@ impl Recorder {
         self.threads.clear();
         self.objects.clear();
         self.locks.clear();
+        self.entry_points.clear();
         self.allocated.end_document();
     }
 

@@ -415,7 +415,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         group: Group::Cpu,
         kind: Kind::OneOf(&[
             word("off", "nothing", |d| d.options.readiness = None),
-            word("on", "in the file TRACE.ready, each second", |d| d.options.readiness = Some(Readiness::File)),
+            word("on", "in the file TRACE.ready, twice a second", |d| d.options.readiness = Some(Readiness::File)),
             word("jmx", "also by the MXBean martini:type=WarmUp", |d| {
                 d.options.readiness = Some(Readiness::FileAndBean);
             }),

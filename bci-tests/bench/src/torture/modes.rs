@@ -48,6 +48,9 @@ impl Mode {
         }
         mode.sometimes(random, 8, "stacks", &["jvmti"]);
         mode.sometimes(random, 6, "warmup", &["on"]);
+        mode.sometimes(random, 8, "requests", &["on"]);
+        mode.sometimes(random, 8, "request", &["*.*", "*.run", "java.util.*.get"]);
+        mode.sometimes(random, 12, "ready", &["on", "jmx"]);
         mode
     }
 

@@ -61,6 +61,7 @@ fn rows(recording: &Recording) -> BTreeMap<u64, Rows<'_>> {
             Event::ThreadStart { .. }
             | Event::ThreadEnd { .. }
             | Event::Initialiser(_)
+            | Event::Request(_)
             | Event::Compilation(_)
             | Event::ClassLoad { .. } => {}
             Event::Wait(wait) => all.entry(wait.thread).or_default().waits.push(wait),

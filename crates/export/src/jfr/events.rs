@@ -43,8 +43,8 @@ impl Events {
             Event::Collection { since, until, used } => self.collection(since, until, used),
             Event::Compilation(ref compilation) => self.compilation(compilation),
             Event::ClassLoad { class, time } => self.numbers(CLASS_DEFINE, time, [class]),
-            // The format has no such event.
-            Event::Initialiser(_) => {}
+            // The format has no such events.
+            Event::Initialiser(_) | Event::Request(_) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! The format of Perfetto: packets of Protocol Buffers, as `perfetto_trace.proto` describes them.
 //!
-//! Waits and static initialisers are slices on the tracks of their threads, inside each other as they were; collections are slices on a
+//! Requests, waits and static initialisers are slices on the tracks of their threads, inside each other as they were; collections are slices on a
 //! track of their own, compilations on one for each that a compiler did at the same time; CPU samples are those of `perf`; what was
 //! allocated, what the heap held and the JVM's own counters are counters.
 
@@ -14,7 +14,7 @@ use trace::time::Time;
 use crate::frame::thread_name;
 use crate::protobuf::Message;
 use crate::recorder::constants::Constants;
-use crate::recorder::{Event, Recording};
+use crate::recorder::{Event, Recording, RequestEvent};
 use interned::{Annotation, Interned, Name};
 use slices::Slice;
 
@@ -214,6 +214,10 @@ fn write_slices(recording: &Recording, constants: &Constants<'_>, interned: &mut
                 let slice = Slice { since: initialiser.since, until: initialiser.until, begin };
                 threads.entry(track).or_default().push(slice);
             }
+            Event::Request(request) => {
+                let slice = Slice { since: request.since, until: request.until, begin: of_request(recording, request) };
+                threads.entry(THREADS + request.thread).or_default().push(slice);
+            }
             // Compilations have tracks of their own.
             Event::Compilation(_)
             | Event::ClassLoad { .. }
@@ -223,6 +227,23 @@ fn write_slices(recording: &Recording, constants: &Constants<'_>, interned: &mut
         }
     }
     threads.into_iter().for_each(|(track, slices)| packets.slices(track, slices));
+}
+
+/// The beginning of a request's slice. What it had of processors and allocated is said beside its name.
+fn of_request(recording: &Recording, request: &RequestEvent) -> Message {
+    let mut begin = Message::default();
+    let method = recording.entry_points.get(request.entry).map_or("", |method| method);
+    let failed = if request.failed { " (failed)" } else { "" };
+    begin.text(23, &format!("{method} #{}{failed}", request.number));
+    for (name, value) in [("cpu_nanos", request.cpu.map(|cpu| cpu.0)), ("allocated_bytes", request.bytes)] {
+        if let Some(value) = value {
+            let mut annotation = Message::default();
+            annotation.text(10, name);
+            annotation.int(3, value);
+            begin.message(4, &annotation);
+        }
+    }
+    begin
 }
 
 /// The counter of the clock grows from sample to sample, over all threads.

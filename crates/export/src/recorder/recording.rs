@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use trace::time::{Nanos, Time};
 
 use super::pools::Pools;
+use super::requests::RequestEvent;
 use super::start::{CompilationEvent, InitialiserEvent};
 use super::waits::WaitKind;
 
@@ -27,6 +28,7 @@ pub(crate) enum Event {
         stack: u64,
     },
     Initialiser(InitialiserEvent),
+    Request(RequestEvent),
     Compilation(CompilationEvent),
     /// A class that came out of no archive.
     ClassLoad {
@@ -81,6 +83,8 @@ pub struct Recording {
     /// The JVM's own counters, by name.
     pub(crate) counters: BTreeMap<Box<str>, Vec<(Time, u64)>>,
     pub(crate) lock_names: Vec<Box<str>>,
+    /// Methods that are entry points of requests.
+    pub(crate) entry_points: Vec<Box<str>>,
 }
 
 impl Recording {
