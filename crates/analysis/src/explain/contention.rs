@@ -6,7 +6,9 @@ use trace::time::Nanos;
 
 use super::dumped::Named;
 use super::{Blocked, Contention, LineWaits, MOST, Waited, part};
-use crate::locks::{CalledLock, LockBy, LockReport, LockRow, LockSubject, LocksOf, Place, TimeTotals, WaitPlaces};
+use crate::locks::{
+    CalledLock, LockBy, LockName, LockReport, LockRow, LockSubject, LocksOf, Place, TimeTotals, WaitPlaces,
+};
 use crate::own_code::OwnCode;
 
 /// A thread that waits for less than this part of the time hardly loses any.
@@ -17,6 +19,12 @@ const LEAST_TOTAL: Nanos = Nanos(100_000_000);
 const LEAST_WAITS: u64 = 10;
 /// Who waits so long for a lock once has a reason to ask. A trace may end while a thread waits for less.
 const LONG: Nanos = Nanos(1_000_000_000);
+/// Whoever ends the JVM has locks of this class locked until all shutdown hooks have run: who waits for one waits for the end.
+const END: &str = "java.lang.Shutdown";
+
+fn is_of_the_end(name: Option<LockName<'_>>) -> bool {
+    name.is_some_and(|name| name.class == END)
+}
 
 /// How long threads waited for the lock that cost most.
 pub(super) fn most(report: &LockReport) -> Option<Nanos> {
@@ -28,7 +36,7 @@ pub(super) fn most(report: &LockReport) -> Option<Nanos> {
 /// Threads that have waited for locks for long when the trace ends, not for each other, and are in no finding yet; of many those that blocked first.
 pub(super) fn blocked<'a>(report: &'a LockReport, named: &Named<'_>) -> Option<Blocked<'a>> {
     let mut stuck = report.stuck().0;
-    stuck.retain(|stuck| stuck.length >= LONG && !named.has_thread(stuck.thread.name));
+    stuck.retain(|stuck| stuck.length >= LONG && !is_of_the_end(stuck.name) && !named.has_thread(stuck.thread.name));
     let threads = stuck.len() as u64;
     let longest = stuck.into_iter().max_by_key(|stuck| stuck.length)?;
     Some(Blocked { threads, longest })
@@ -53,6 +61,13 @@ pub(super) fn locks<'a>(
     let mut has_single = BTreeSet::new();
     for row in report.rows(LockBy::Monitor, false).into_iter().filter(|row| row.contended.count() > 0) {
         let LockSubject::Monitor { name, class, object } = row.subject else { continue };
+        if is_of_the_end(name) {
+            // Among the waits of its class.
+            if costs_much(&row) {
+                has_single.insert(class);
+            }
+            continue;
+        }
         *locks_of.entry(class).or_default() += 1;
         if let Some((object, serial)) = object.filter(|_| costs_much(&row)) {
             has_single.insert(class);

@@ -5,9 +5,9 @@ use analysis::explain::{Churn, Contention, Explanation, Finding, Growth, TraceRe
 use analysis::locks::{LockBy, WaitProblems};
 use trace::ids::{ClassId, MethodId, ObjectId, StackId, ThreadId};
 use trace::model::{
-    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Flag, Frame, Frames, GcFinish, GcStart, MartiniCount,
-    MethodDef, MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadCount, ThreadStart, TraceEnd,
-    TraceStart,
+    AllocCount, AllocSample, ArrayCode, ClassDef, Element, Flag, Frame, Frames, GcFinish, GcStart, LockName,
+    MartiniCount, MethodDef, MonContendedEnter, MonContendedEntered, ObjAlloc, ObjFree, StackDef, ThreadCount,
+    ThreadStart, TraceEnd, TraceStart,
 };
 use trace::time::{Nanos, Time};
 
@@ -556,9 +556,17 @@ fn what_a_thread_does_before_a_look_ends_its_wait_is_not_lost() {
 
 #[test]
 fn threads_that_are_stuck_stand_first() {
-    for (seconds, is_found) in [(3, true), (1, false)] {
+    // Whoever waits for the end of the JVM is not stuck.
+    for (seconds, holder, is_found) in
+        [(3, None, true), (1, None, false), (3, Some("shop.Cart"), true), (3, Some("java.lang.Shutdown"), false)]
+    {
         let mut trace = Trace::new();
         trace.stack(1, &[CART]);
+        if let Some(holder) = holder {
+            trace.add(crate::made::class(90, holder));
+            let (object, class, time) = (ObjectId(7), ClassId(90), Time(0));
+            trace.add(Element::LockName(LockName { object, class, field: None, time }));
+        }
         let enter = |thread, object, owner, time| {
             let (thread, object) = (ThreadId(thread), ObjectId(object));
             let (owner, time) = (Some(ThreadId(owner)), Time(time));
