@@ -46,7 +46,7 @@ impl Rewriter for Requests {
         unsafe {
             let Ok(signature) = env.get_class_signature(class) else { return false };
             let is_named = internal_name(&signature).is_some_and(|name| self.points.is_of_that_name(name));
-            is_named || names_one(env, class, &EntryPoints::interfaces())
+            is_named || self.listens.get() == Some(&true) && names_one(env, class, &EntryPoints::interfaces())
         }
     }
 

@@ -29,6 +29,7 @@ use agent_core::core::context::{LocalThread, Reporter, enter_for};
 use agent_core::core::current::Current;
 use agent_core::core::feature::{End, Feature, Rewriter};
 use agent_core::core::{Core, accounting};
+use agent_core::instrument::retransform::internal_name;
 use agent_trace::Section;
 use entry_points::{EntryNumber, EntryPoints};
 use section::RequestSection;
@@ -48,6 +49,8 @@ pub(crate) struct Requests {
     helper: OnceLock<HelperClass>,
     /// What the helper class could not report.
     lost: OnceLock<u64>,
+    /// Whether an interface of listeners was loaded when the recording began.
+    listens: OnceLock<bool>,
 }
 
 static CURRENT: Current<Requests> = Current::none();
@@ -62,7 +65,21 @@ impl Requests {
             ended: Mutex::default(),
             helper: OnceLock::new(),
             lost: OnceLock::new(),
+            listens: OnceLock::new(),
         }
+    }
+
+    /// Whether classes that are loaded may implement an interface of listeners: if such an interface is.
+    fn find_listeners(&self, jni: Jni) -> bool {
+        let mut found = false;
+        let visited = self.core.jvm.classes.each_loaded(jni, |class| {
+            // SAFETY: a live reference.
+            let signature = unsafe { self.core.jvm.env.get_class_signature(class) };
+            let name = signature.as_ref().ok().and_then(|signature| internal_name(signature));
+            found |= name.is_some_and(|name| EntryPoints::interfaces().contains(&name));
+            Ok(())
+        });
+        found || visited.is_err()
     }
 
     /// What it writes into the trace.
@@ -153,6 +170,8 @@ impl Feature for Requests {
 
     fn begin(&'static self, jni: Jni) -> Result<(), String> {
         accounting::prepare(self.core, jni);
+        // A look at the constant pool of each class would take far longer.
+        self.listens.get_or_init(|| self.core.options.requests.known && self.find_listeners(jni));
         Ok(())
     }
 
