@@ -23,6 +23,10 @@ impl Rewriter for Requests {
     unsafe fn rewrite(&self, class: &ClassFile<'_>, request: RewriteRequest<'_>) -> Option<Vec<u8>> {
         // A hidden class keeps its hooks when a recording ends, and the next one has other numbers.
         request.loader?;
+        // Before VMInit the VM's first classes run, before MartiniRequests is there, if they are rewritten at all.
+        if !request.is_initialised {
+            return None;
+        }
         let entries = self.points.of_class(class)?;
         let mut calls = EntryCalls { points: &self.points, entries, entry: None };
         self.core.rewriting.note(class.name(), classfile::rewrite_class(class, &mut calls))
