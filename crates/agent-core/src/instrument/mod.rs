@@ -184,7 +184,9 @@ impl Instrumentation {
         for rewriter in self.rewriters.iter().filter(|rewriter| rewriter.concerns(class)) {
             // SAFETY: by the caller's promise.
             if !rewriter.helper().is_none_or(|helper| unsafe { self.finds(jni, finder, helper) }) {
-                return None;
+                // What the others have inserted stays.
+                rewritten.as_ref()?;
+                continue;
             }
             // SAFETY: by the caller's promise.
             let next = unsafe {
