@@ -25,6 +25,7 @@ pub(crate) mod safepoints;
 mod selection;
 pub(crate) mod stats;
 mod summary;
+mod table_arguments;
 mod thread_dump;
 pub(crate) mod threads;
 mod time_window;

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use trace::filter::Pattern;
 
 use crate::commands::per_file::each;
-use crate::commands::selection::{row_limit, whole_number};
+use crate::commands::table_arguments::TableArguments;
 use crate::commands::time_window::TimeFlags;
 use crate::input::reading::{self, Reading};
 use crate::render::human::printable;
-use crate::render::page::{Page, PageArguments};
+use crate::render::page::Page;
 use crate::render::requests::{self as render, Recorded};
 use crate::render::view::fields;
 use crate::render::{head, notes};
@@ -59,22 +59,9 @@ pub(crate) struct Arguments {
     entry: Vec<Pattern>,
     #[command(flatten)]
     time: TimeFlags,
-    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
-    /// frameworks]
-    #[arg(long, value_name = "PATTERN")]
-    own: Vec<Pattern>,
-    /// Rows per table, 0 for all [default: 10, with --json: 0]
-    #[arg(long, value_name = "N", value_parser = whole_number)]
-    top: Option<usize>,
     #[command(flatten)]
-    page: PageArguments,
-    /// Print JSON with exact numbers
-    #[arg(long)]
-    json: bool,
+    table: TableArguments,
 }
-
-/// Rows of a text table by default.
-const DEFAULT_TOP: usize = 10;
 
 /// A request, as `--request` names it.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +98,7 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+    each(&arguments.traces, arguments.table.json.then_some("traces"), arguments.table.width(), |path, out| {
         let window = arguments.time.of(path)?;
         let scope = Scope { from: window.from(), to: window.to(), ..Scope::default() };
         let reading = reading::requests(path, arguments.choice(), &scope)?;
@@ -126,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
                 wanted.number
             );
         }
-        if arguments.json {
+        if arguments.table.json {
             return Ok(to_json(arguments, path, &reading));
         }
         print(arguments, path, &reading, out)?;
@@ -137,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 impl Arguments {
     /// All requests whose time is divided.
     fn divided<'a>(&self, report: &'a RequestReport) -> Vec<RequestRow<'a>> {
-        report.entries().iter().flat_map(|entry| report.requests(entry.method, &self.own)).collect()
+        report.entries().iter().flat_map(|entry| report.requests(entry.method, &self.table.own)).collect()
     }
 }
 
@@ -147,29 +134,27 @@ fn print(
     reading: &Reading<RequestReport>,
     out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
-    let (report, top) = (&reading.report, row_limit(arguments.top, DEFAULT_TOP));
+    let report = &reading.report;
     let recorded = Recorded::of(report.facts());
     head::write(path, reading, out)?;
     writeln!(out)?;
-    let mut entries = report.entries();
-    let left = entries.split_off(entries.len().min(top)).len();
+    let (entries, left) = arguments.table.cut(report.entries());
     let mut shown = Vec::new();
     if !entries.is_empty() {
         render::entries().table(&entries).write_top(left, out)?;
     }
     for entry in &entries {
-        let rows = report.requests(entry.method, &arguments.own);
+        let rows = report.requests(entry.method, &arguments.table.own);
         match arguments.request {
-            Some(_) => rows.iter().try_for_each(|row| render::write_whole(row, recorded, top, out))?,
+            Some(_) => {
+                rows.iter().try_for_each(|row| render::write_whole(row, recorded, arguments.table.rows(), out))?
+            }
             None => print_entry(path, entry, &rows, recorded, out)?,
         }
         shown.extend(rows);
     }
     let notes = notes::of_requests(reading, &shown);
-    notes::write(&notes, out)?;
-    if !notes.is_empty() {
-        writeln!(out)?;
-    }
+    notes::write_last(&notes, out)?;
     Ok(())
 }
 
@@ -207,16 +192,15 @@ fn print_entry(
 }
 
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<RequestReport>) -> Value {
-    let (report, top) = (&reading.report, row_limit(arguments.top, 0));
+    let report = &reading.report;
     let recorded = Recorded::of(report.facts());
     let view = render::entries();
     let mut shown = Vec::new();
-    let entries: Vec<Value> = report
-        .entries()
+    let (entries, _) = arguments.table.cut(report.entries());
+    let entries: Vec<Value> = entries
         .iter()
-        .take(top)
         .map(|entry| {
-            let rows = report.requests(entry.method, &arguments.own);
+            let rows = report.requests(entry.method, &arguments.table.own);
             let mut object = view.object(entry);
             let divided: Vec<Value> = rows.iter().map(|row| render::request_json(row, recorded)).collect();
             object.insert("divided".to_owned(), divided.into());

@@ -3,16 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use analysis::safepoints::{LateBy, LateRow, SafepointReport};
+use analysis::safepoints::{LateBy, SafepointReport};
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use trace::filter::Pattern;
 use trace::time::Nanos;
 
 use crate::commands::per_file::each;
-use crate::commands::selection::{row_limit, whole_number};
+use crate::commands::table_arguments::TableArguments;
 use crate::input::reading::{self, Reading};
-use crate::render::page::{Page, PageArguments};
+use crate::render::page::Page;
 use crate::render::{head, notes, safepoints as render};
 
 /// Show how long threads took to reach safepoints, and which were late
@@ -50,18 +49,8 @@ pub(crate) struct Arguments {
     /// Show the call stack of each row's longest time
     #[arg(long)]
     stacks: bool,
-    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
-    /// frameworks]
-    #[arg(long, value_name = "PATTERN")]
-    own: Vec<Pattern>,
-    /// Rows per table, 0 for all [default: 10, with --json: 0]
-    #[arg(long, value_name = "N", value_parser = whole_number)]
-    top: Option<usize>,
     #[command(flatten)]
-    page: PageArguments,
-    /// Print JSON with exact numbers
-    #[arg(long)]
-    json: bool,
+    table: TableArguments,
 }
 
 /// What `--by` takes.
@@ -73,13 +62,10 @@ enum Rows {
     Thread,
 }
 
-/// Rows of a text table by default.
-const DEFAULT_TOP: usize = 10;
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+    each(&arguments.traces, arguments.table.json.then_some("traces"), arguments.table.width(), |path, out| {
         let reading = reading::safepoints(path)?;
-        if arguments.json {
+        if arguments.table.json {
             return Ok(to_json(arguments, path, &reading));
         }
         print(arguments, path, &reading, out)?;
@@ -93,13 +79,6 @@ impl Arguments {
         let tables = [(Rows::Line, LateBy::Line), (Rows::Thread, LateBy::Thread)];
         tables.into_iter().filter(move |(rows, _)| by(*rows)).map(|(_, by)| by)
     }
-
-    /// The rows to show, and how many are left out.
-    fn rows<'a>(&self, report: &'a SafepointReport, by: LateBy, default_top: usize) -> (Vec<LateRow<'a>>, usize) {
-        let mut rows = report.late(by, self.own.clone());
-        let left = rows.split_off(rows.len().min(row_limit(self.top, default_top))).len();
-        (rows, left)
-    }
 }
 
 fn print(
@@ -112,13 +91,12 @@ fn print(
     head::write(path, reading, out)?;
     out.write_sentence(0, &render::sums(report))?;
     writeln!(out)?;
-    let mut operations = report.operations();
-    let left = operations.split_off(operations.len().min(row_limit(arguments.top, DEFAULT_TOP))).len();
+    let (operations, left) = arguments.table.cut(report.operations());
     if !operations.is_empty() {
         render::operations().table(&operations).write_top(left, out)?;
     }
     for by in arguments.tables() {
-        let (rows, left) = arguments.rows(report, by, DEFAULT_TOP);
+        let (rows, left) = arguments.table.cut(report.late(by, arguments.table.own.clone()));
         if rows.is_empty() {
             continue;
         }
@@ -128,10 +106,7 @@ fn print(
         }
     }
     let notes = notes::of_safepoints(reading);
-    notes::write(&notes, out)?;
-    if !notes.is_empty() {
-        writeln!(out)?;
-    }
+    notes::write_last(&notes, out)?;
     Ok(())
 }
 
@@ -140,7 +115,7 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<SafepointReport
     fields.insert("path".to_owned(), json!(path.display().to_string()));
     fields.insert("complete".to_owned(), json!(notes::is_complete(reading)));
     for by in arguments.tables() {
-        let rows = arguments.rows(&reading.report, by, 0).0;
+        let rows = arguments.table.cut(reading.report.late(by, arguments.table.own.clone())).0;
         fields.insert(render::table_name(by).to_owned(), render::late(by, Nanos(0)).array(&rows));
     }
     fields.into()

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use analysis::warm_up::WarmUpReport;
 use serde_json::{Value, json};
-use trace::filter::Pattern;
 
 use crate::attach::recording;
 use crate::commands::per_file::each;
 use crate::commands::readiness::{self, Readiness};
-use crate::commands::selection::{row_limit, whole_number};
+use crate::commands::table_arguments::TableArguments;
 use crate::input::reading::{self, Reading};
-use crate::render::page::{Page, PageArguments};
+use crate::render::page::Page;
 use crate::render::{class_archive, head, notes, warm_up as render};
 
 /// Show where the start of a JVM went, or whether a running JVM is warm
@@ -58,43 +57,24 @@ pub(crate) struct Arguments {
     /// Show the call stack that caused each initialiser
     #[arg(long)]
     stacks: bool,
-    /// Classes of your own code: a name, with an optional * at its end or beginning (repeatable) [default: all but the JDK and known
-    /// frameworks]
-    #[arg(long, value_name = "PATTERN")]
-    own: Vec<Pattern>,
-    /// Rows per table, 0 for all [default: 10, with --json: 0]
-    #[arg(long, value_name = "N", value_parser = whole_number)]
-    top: Option<usize>,
     #[command(flatten)]
-    page: PageArguments,
-    /// Print JSON with exact numbers
-    #[arg(long)]
-    json: bool,
+    table: TableArguments,
 }
 
 /// In front of the command that has the JVM say why it does not use an archive.
 const ASK: &str = "    the JVM says more:";
-/// Rows of a text table by default.
-const DEFAULT_TOP: usize = 10;
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(pid) = arguments.traces.iter().find_map(|trace| recording::pid(trace)) {
-        return readiness::run(pid, &arguments.readiness, arguments.json);
+        return readiness::run(pid, &arguments.readiness, arguments.table.json);
     }
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
+    each(&arguments.traces, arguments.table.json.then_some("traces"), arguments.table.width(), |path, out| {
         let reading = reading::warm_up(path)?;
-        if arguments.json {
+        if arguments.table.json {
             return Ok(to_json(arguments, path, &reading));
         }
         print(arguments, path, &reading, out)?;
         Ok(Value::Null)
     })
-}
-
-/// The first rows, and how many are left out.
-fn cut<T>(mut rows: Vec<T>, top: usize) -> (Vec<T>, usize) {
-    let left = rows.split_off(rows.len().min(top)).len();
-    (rows, left)
 }
 
 fn print(
@@ -103,7 +83,7 @@ fn print(
     reading: &Reading<WarmUpReport>,
     out: &mut Page<'_>,
 ) -> anyhow::Result<()> {
-    let (report, top) = (&reading.report, row_limit(arguments.top, DEFAULT_TOP));
+    let (report, table) = (&reading.report, &arguments.table);
     head::write(path, reading, out)?;
     if !report.is_empty() {
         for sentence in render::sentences(report) {
@@ -116,47 +96,44 @@ fn print(
         writeln!(out)?;
         render::intervals(report).table(&report.intervals()).write(out)?;
         writeln!(out)?;
-        let (initialisers, left) = cut(report.initialisers(arguments.own.clone()), top);
+        let (initialisers, left) = table.cut(report.initialisers(table.own.clone()));
         if !initialisers.is_empty() {
             render::initialisers(arguments.stacks).table(&initialisers).write_top(left, out)?;
         }
-        let (loads, left) = cut(report.loads(), top);
+        let (loads, left) = table.cut(report.loads());
         if !loads.is_empty() {
             render::loads().table(&loads).write_top(left, out)?;
         }
-        let (lookups, left) = cut(report.failed_lookups(arguments.own.clone()), top);
+        let (lookups, left) = table.cut(report.failed_lookups(table.own.clone()));
         if !lookups.is_empty() {
             render::lookups(arguments.stacks).table(&lookups).write_top(left, out)?;
         }
-        let (methods, left) = cut(report.methods(), top);
+        let (methods, left) = table.cut(report.methods());
         if !methods.is_empty() {
             render::methods().table(&methods).write_top(left, out)?;
         }
-        let (again, left) = cut(report.compiled_again(), top);
+        let (again, left) = table.cut(report.compiled_again());
         if !again.is_empty() {
             render::compiled_again().table(&again).write_top(left, out)?;
         }
     }
     let notes = notes::of_warm_up(reading);
-    notes::write(&notes, out)?;
-    if !notes.is_empty() {
-        writeln!(out)?;
-    }
+    notes::write_last(&notes, out)?;
     Ok(())
 }
 
 fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<WarmUpReport>) -> Value {
-    let (report, top) = (&reading.report, row_limit(arguments.top, 0));
+    let (report, table) = (&reading.report, &arguments.table);
     let mut fields = render::json(report);
     fields.insert("path".to_owned(), json!(path.display().to_string()));
     fields.insert("complete".to_owned(), json!(notes::is_complete(reading)));
     fields.insert("intervals".to_owned(), render::intervals(report).array(&report.intervals()));
-    let initialisers = cut(report.initialisers(arguments.own.clone()), top).0;
+    let initialisers = table.cut(report.initialisers(table.own.clone())).0;
     fields.insert("initialisers".to_owned(), render::initialisers(false).array(&initialisers));
-    fields.insert("loads".to_owned(), render::loads().array(&cut(report.loads(), top).0));
-    let lookups = cut(report.failed_lookups(arguments.own.clone()), top).0;
+    fields.insert("loads".to_owned(), render::loads().array(&table.cut(report.loads()).0));
+    let lookups = table.cut(report.failed_lookups(table.own.clone())).0;
     fields.insert("failed_lookups".to_owned(), render::lookups(false).array(&lookups));
-    fields.insert("methods".to_owned(), render::methods().array(&cut(report.methods(), top).0));
+    fields.insert("methods".to_owned(), render::methods().array(&table.cut(report.methods()).0));
     fields.insert("notes".to_owned(), json!(notes::of_warm_up(reading)));
     fields.into()
 }

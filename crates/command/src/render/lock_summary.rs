@@ -107,8 +107,7 @@ pub(crate) fn write_idle(sums: &WaitSums, out: &mut Page<'_>) -> io::Result<()> 
 pub(crate) fn write_notes(reading: &Reading<LockReport>, out: &mut Page<'_>) -> io::Result<()> {
     let notes = notes::of_locks(reading);
     writeln!(out)?;
-    notes::write(&notes, out)?;
-    if notes.is_empty() { Ok(()) } else { writeln!(out) }
+    notes::write_last(&notes, out)
 }
 
 /// A line for the threads that a table leaves out.

@@ -33,6 +33,12 @@ pub(crate) fn write(notes: &[String], out: &mut Page<'_>) -> io::Result<()> {
     })
 }
 
+/// The same, and an empty line behind them if there are some.
+pub(crate) fn write_last(notes: &[String], out: &mut Page<'_>) -> io::Result<()> {
+    write(notes, out)?;
+    if notes.is_empty() { Ok(()) } else { writeln!(out) }
+}
+
 /// Who recorded the trace, and how large it is.
 pub(crate) fn origin<R: Report>(reading: &Reading<R>) -> String {
     let facts = reading.report.facts();
