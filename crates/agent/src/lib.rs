@@ -3,7 +3,7 @@
 //! | part, the lowest first | is |
 //! |---|---|
 //! | `pace` | how often something is sampled or looked at, within a budget of CPU time |
-//! | `mailbox` `notice` `vm_log` | asks a thread where it is; wakes a thread of the agent's; the VM's own log |
+//! | `mailbox` `notice` `vm_log` `reports` | asks a thread where it is; wakes a thread of the agent's; the VM's own log; what waits for the writer |
 //! | `sampling` | the VM's sampler of allocations: a feature, and what counts ask it |
 //! | `heap_events` `counts` `locks` `processor_time` `cpu` `marked_methods` `heap_dump` `heap_histogram` `thread_dump` `ttsp` `warm_up` `requests` `readiness` | the features, each with what it writes into the trace (`section`) |
 //! | `recording` | starts and ends all of them, with the VM or by request |
@@ -23,6 +23,7 @@ mod pace;
 mod processor_time;
 mod readiness;
 mod recording;
+mod reports;
 mod requests;
 mod sampling;
 mod thread_dump;

@@ -337,10 +337,8 @@ impl Core {
 
     /// Whether the VM reports which virtual thread runs on a carrier, whose events are the carrier's otherwise.
     pub fn follows_virtual_threads(&self) -> bool {
-        let options = &self.options;
-        let is_wanted =
-            self.source.tracks_objects() || self.records_locks() || options.samples.threads() || options.requests.any();
-        is_wanted && self.jvm.env.get_capabilities().is_ok_and(|granted| granted.has(CAN_SUPPORT_VIRTUAL_THREADS))
+        self.source.follows_threads(&self.options)
+            && self.jvm.env.get_capabilities().is_ok_and(|granted| granted.has(CAN_SUPPORT_VIRTUAL_THREADS))
     }
 
     /// Collects the heap. A concurrent collector that the VM has stopped at its end never does, and this never returns.

@@ -98,6 +98,11 @@ impl AllocationSource {
         self.has_hooks() || locks && self.tracks_objects()
     }
 
+    /// Whether it matters which virtual thread runs on a platform thread. Counters belong to platform threads.
+    pub(crate) fn follows_threads(self, options: &Options) -> bool {
+        self.tracks_objects() || options.locks.is_some() || options.samples.threads() || options.requests.any()
+    }
+
     /// Whether objects are followed one by one, from allocation to death.
     pub fn tracks_objects(self) -> bool {
         !matches!(self, AllocationSource::Counts | AllocationSource::Off)

@@ -148,9 +148,7 @@ pub fn prepare(
     if looks_at_threads && jvm.env.get_potential_capabilities().is_ok_and(|c| c.has(CAN_GET_THREAD_CPU_TIME)) {
         classes = classes.with(CAN_GET_THREAD_CPU_TIME);
     }
-    // Counters belong to platform threads.
-    if (source.tracks_objects() || looks_at_threads || options.requests.any()) && virtual_threads::are_offered(jvm.env)
-    {
+    if source.follows_threads(options) && virtual_threads::are_offered(jvm.env) {
         classes = classes.with(CAN_SUPPORT_VIRTUAL_THREADS);
     }
     if options.dump.when.out_of_memory || hotspot.is_some_and(Hotspot::exits_on_out_of_memory) {

@@ -146,9 +146,6 @@ impl EntryPoints {
     /// What of a class that is to be rewritten may match.
     pub(super) fn of_class(&self, class: &ClassFile<'_>) -> Option<ClassEntries> {
         let name = class.name();
-        if !self.may_have(name) {
-            return None;
-        }
         let mut known = Vec::new();
         if self.options.known {
             known.extend(KNOWN.iter().filter(|known| known.class.as_bytes() == name));

@@ -19,11 +19,11 @@ use std::sync::OnceLock;
 use jvmti::Jni;
 use jvmti::jni_sys::{jboolean, jint, jobject};
 
+use crate::reports::Reports;
 use agent_base::clock::Ticks;
 use agent_base::helpers::{HelperClass, Natives, REQUESTS};
 use agent_base::ids::ThreadIndex;
 use agent_base::message::message;
-use agent_base::mutex::Mutex;
 use agent_base::natives;
 use agent_core::core::context::{LocalThread, Reporter, enter_for};
 use agent_core::core::current::Current;
@@ -36,16 +36,13 @@ use section::RequestSection;
 use statistics::Ended;
 use under_way::{Aside, Request, RequestThread, Start};
 
-/// So many requests wait for the writer.
-const MOST: usize = 64 << 10;
-
 /// The feature.
 pub(crate) struct Requests {
     core: &'static Core,
     points: EntryPoints,
     aside: Aside,
-    /// Those that are recorded one by one and that the writer has not taken yet: few, so one lock does for all threads.
-    ended: Mutex<Vec<(EntryNumber, ThreadIndex, Ended)>>,
+    /// Those that are recorded one by one.
+    ended: Reports<(EntryNumber, ThreadIndex, Ended)>,
     helper: OnceLock<HelperClass>,
     /// What the helper class could not report.
     lost: OnceLock<u64>,
@@ -62,7 +59,7 @@ impl Requests {
             core,
             points: EntryPoints::new(&core.options.requests),
             aside: Aside::default(),
-            ended: Mutex::default(),
+            ended: Reports::default(),
             helper: OnceLock::new(),
             lost: OnceLock::new(),
             listens: OnceLock::new(),
@@ -96,10 +93,7 @@ impl Requests {
     }
 
     fn add(&self, entry: EntryNumber, thread: ThreadIndex, ended: Ended) {
-        let mut waiting = self.ended.lock();
-        if waiting.len() < MOST {
-            waiting.push((entry, thread, ended));
-        } else {
+        if !self.ended.add((entry, thread, ended)) {
             self.core.count_lost("requests", 1);
         }
     }

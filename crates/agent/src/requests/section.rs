@@ -76,7 +76,7 @@ impl Section for RequestSection {
             return;
         }
         self.entry_points(document);
-        let ended = std::mem::take(&mut *self.requests.ended.lock());
+        let ended = self.requests.ended.take();
         for (entry, thread, ended) in ended {
             // Nothing of a thread comes behind its end.
             if document.has_ended(thread) {

@@ -30,6 +30,7 @@ use trace::time::Nanos;
 
 use crate::mailbox::Mailbox;
 use crate::notice::{Ender, Waiting};
+use crate::reports::Reports;
 use crate::vm_log::VmLog;
 use agent_base::clock::Ticks;
 use agent_base::helpers::{EXCEPTIONS, HelperClass};
@@ -46,7 +47,7 @@ use exceptions::{CURRENT, Exceptions, WarmUpThread};
 use hotspot::Hotspot;
 use hotspot::walk::Walker;
 use initialisers::Initialisers;
-use report::{Report, Reports};
+use report::Report;
 use section::WarmUpSection;
 use watch::{Asker, Watcher};
 
@@ -60,7 +61,7 @@ pub(crate) struct WarmUp {
     core: &'static Core,
     archives: archive::Named,
     watcher: Mutex<Option<(Ender, JoinHandle<Watcher>)>>,
-    reports: Reports,
+    reports: Reports<Report>,
     exceptions: Exceptions,
     /// What wraps the native method of exceptions, if the VM takes it.
     helper: OnceLock<HelperClass>,

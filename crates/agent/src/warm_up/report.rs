@@ -9,7 +9,6 @@ use super::archive::Archive;
 use super::line;
 use agent_base::clock::Ticks;
 use agent_base::ids::ThreadIndex;
-use agent_base::mutex::Mutex;
 use hotspot::walk::Frame;
 
 /// A static initialiser that took long.
@@ -58,27 +57,4 @@ pub(crate) enum Report {
     Archive(Archive, Ticks),
     /// The VM's counters that have changed, by name.
     Counters(BTreeMap<Box<str>, u64>, Ticks),
-}
-
-/// So many wait for the writer.
-const MOST: usize = 64 << 10;
-
-/// Those that the writer has not taken yet.
-#[derive(Debug, Default)]
-pub(super) struct Reports(Mutex<Vec<Report>>);
-
-impl Reports {
-    /// Adds one; false if there is no room.
-    pub(super) fn add(&self, report: Report) -> bool {
-        let mut reports = self.0.lock();
-        let has_room = reports.len() < MOST;
-        if has_room {
-            reports.push(report);
-        }
-        has_room
-    }
-
-    pub(super) fn take(&self) -> Vec<Report> {
-        std::mem::take(&mut self.0.lock())
-    }
 }
