@@ -7,7 +7,7 @@
 //! counters       what the VM itself counts of classes, compilers, collections
 //! exceptions     exceptions that are made, and look-ups of classes that failed
 //! archive        whether archives of classes are used that the command line names, and if not why
-//! watch          the thread that does all this but the exceptions: nothing else is done on the program's threads
+//! watch          the thread that does all this but exceptions and archives: nothing else is done on the program's threads
 //! report         what the writer takes
 //! ```
 

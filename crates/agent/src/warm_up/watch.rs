@@ -1,7 +1,7 @@
 //! The thread that watches: it reads the VM's log, looks what has ended, and reads the VM's counters.
 //!
-//! It sleeps until the VM logs something, and looks each millisecond as long as something is under way, and in its first seconds. It is not attached to the VM, so
-//! nothing that it does makes the VM wait.
+//! It sleeps until the VM logs something, and looks each millisecond as long as something is under way, and in its first seconds. It is
+//! not attached to the VM, so nothing that it does makes the VM wait.
 
 use std::sync::atomic::Ordering;
 
