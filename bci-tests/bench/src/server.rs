@@ -28,7 +28,7 @@ use crate::machine::Machine;
 use crate::peers::{self, Peers};
 use crate::request::{Form, Request, pick};
 use crate::table::Table;
-use crate::variant::{Agent, Variant};
+use crate::variant::{Agent, Settings, Variant};
 
 /// How often all servers start, unless asked otherwise.
 const ROUNDS: usize = 6;
@@ -63,6 +63,7 @@ const ENTRIES: &[Entry] = &[
     entry("sampled", "Martini sampled=512k", Agent::MartiniToDisk("sampled=512k")),
     entry("locks", "Martini locks=on", Agent::MartiniToDisk("locks=on")),
     entry("warmup", "Martini warmup=on", Agent::MartiniToDisk("warmup=on")),
+    entry("jfr-start", "JFR, classes and compilations", Agent::FlightRecorder(Settings::Own("start.jfc"))),
     entry("requests", "Martini requests=on", Agent::MartiniToDisk("requests=on")),
     entry("counts", "Martini heap=counts", Agent::MartiniToDisk("heap=counts")),
     entry(

@@ -11,7 +11,7 @@ use crate::peers::Peers;
 use crate::request::{Form, Request};
 use crate::run::run as run_command;
 use crate::table::Table;
-use crate::variant::{Agent, Variant};
+use crate::variant::{Agent, Settings, Variant};
 
 /// How often all variants run, unless asked otherwise.
 const ROUNDS: usize = 25;
@@ -21,6 +21,7 @@ const VARIANTS: &[Variant] = &[
     Variant::new("no agent", Agent::None),
     Variant::new("martini: heap=counts", Agent::MartiniToDisk("heap=counts")),
     Variant::new("martini: warmup=on", Agent::MartiniToDisk("warmup=on")),
+    Variant::new("JFR, classes and compilations", Agent::FlightRecorder(Settings::Own("start.jfc"))),
     Variant::new("martini: heap=vm", Agent::MartiniToDisk("heap=vm")),
     Variant::new("martini: all filtered out", Agent::MartiniToNull("heap=events,exclude=*")),
     Variant::new("martini: events to nowhere", Agent::MartiniToNull("heap=events")),

@@ -30,7 +30,8 @@ const WINDOW: f64 = 5.0;
 /// The plain rules beside it.
 const METHODS: u64 = 2000;
 const DELAY: f64 = 30.0;
-/// A server is warm from the second on in which half of the answers took no longer than so many times what they took in its last 20 s.
+/// A server is warm from the first window on in which answers took no longer than so many times what they took in its last 20 s: the
+/// geometric mean of the medians of the seconds. A single second says nothing: they differ by a third on a small machine.
 const SETTLED: f64 = 1.1;
 const LAST: usize = 20;
 
@@ -81,6 +82,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         "at the end, ms",
         "warm after, s",
         "martini warmup PID, s",
+        "answers then",
         "agent, s",
         "2,000 methods, s",
         "methods",
@@ -118,12 +120,16 @@ fn moment(at: Option<f64>, settled: Option<f64>) -> String {
     }
 }
 
-fn row(name: &str, seen: &Seen) -> [String; 9] {
+fn row(name: &str, seen: &Seen) -> [String; 10] {
     let typical = |second: Option<&(f64, usize)>| second.map_or("-".into(), |(millis, _)| format!("{millis:.2}"));
     let (at, said) = &seen.signal;
     let signal = match &**said {
         "warm" => moment(Some(*at), seen.settled),
         said => format!("{said} at {at:.0}"),
+    };
+    let then = match &**said {
+        "warm" => format!("{:.2}", after(&seen.typical, *at)),
+        _ => "-".into(),
     };
     [
         name.to_owned(),
@@ -131,6 +137,7 @@ fn row(name: &str, seen: &Seen) -> [String; 9] {
         typical(seen.typical.last()),
         moment(seen.settled, None),
         signal,
+        then,
         moment(seen.agent, seen.settled),
         moment(seen.methods.0, seen.settled),
         seen.methods.1.to_string(),
@@ -222,14 +229,27 @@ fn median(mut answers: Vec<f64>) -> (f64, usize) {
     (answers.get(answers.len() / 2).copied().unwrap_or(f64::NAN), answers.len())
 }
 
-/// From which second on half of the answers take no longer than at the end.
+/// The geometric mean of the medians of seconds, which a slow one does not change much.
+fn mean(seconds: &[(f64, usize)]) -> f64 {
+    let (sum, number) = seconds
+        .iter()
+        .map(|second| second.0.ln())
+        .filter(|log| log.is_finite())
+        .fold((0.0, 0.0), |(sum, number), log| (sum + log, number + 1.0));
+    f64::exp(sum / number)
+}
+
+/// From which second on answers take no longer than at the end.
 fn settled(typical: &[(f64, usize)]) -> Option<f64> {
-    let mut last: Vec<f64> = typical.iter().rev().take(LAST).map(|&(millis, _)| millis).collect();
-    last.sort_by(f64::total_cmp);
-    let limit = SETTLED * last.get(last.len() / 2)?;
-    // A single second may be slow by chance.
-    let is_slow = |pair: &[(f64, usize)]| pair.iter().all(|&(millis, _)| millis > limit);
-    Some(typical.windows(2).rposition(is_slow).map_or(0.0, |second| second as f64 + 2.0))
+    let end = mean(&typical[typical.len().saturating_sub(LAST)..]);
+    typical.windows(WINDOW as usize).position(|window| mean(window) <= SETTLED * end).map(|second| second as f64)
+}
+
+/// How much longer than at the end answers took in the ten seconds that follow a moment.
+fn after(typical: &[(f64, usize)], moment: f64) -> f64 {
+    let from = (moment.ceil() as usize).min(typical.len());
+    let seconds = &typical[from..(from + 10).min(typical.len())];
+    mean(seconds) / mean(&typical[typical.len().saturating_sub(LAST)..])
 }
 
 #[cfg(test)]
@@ -239,8 +259,11 @@ mod tests {
     #[test]
     fn a_server_has_settled_when_answers_take_no_longer_than_at_the_end() {
         let typical = |millis: &[f64]| millis.iter().map(|&millis| (millis, 10)).collect::<Vec<_>>();
-        assert_eq!(settled(&typical(&[9.0, 5.0, 2.0, 1.0, 1.05, 1.0, 1.3, 1.0, 1.0])), Some(3.0));
+        let seconds = [&[9.0, 5.0, 2.0, 1.2][..], &[1.0, 1.05, 1.0, 1.3, 0.9].repeat(5)].concat();
+        assert_eq!(settled(&typical(&seconds)), Some(3.0));
         assert_eq!(settled(&typical(&[1.0; 5])), Some(0.0));
         assert_eq!(median(vec![3.0, 1.0, 2.0]), (2.0, 3));
+        let slow = [vec![3.0; 20], vec![1.0; 20]].concat();
+        assert!((after(&typical(&slow), 4.5) - 3.0).abs() < 1e-9);
     }
 }
