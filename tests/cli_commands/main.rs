@@ -7,6 +7,7 @@ mod code;
 mod counts;
 mod coverage;
 mod demo;
+mod diff;
 mod explain;
 mod export;
 mod heap_dump;

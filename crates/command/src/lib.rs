@@ -16,8 +16,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, classes, completions, demo, doctor, explain, export, heap_dump, import, locks, man, ps,
-    recording, report as reporting, requests, run, safepoints, stats, threads, top as live, tree, validate, warmup,
+    agent, attach as attaching, classes, completions, demo, diff, doctor, explain, export, heap_dump, import, locks,
+    man, ps, recording, report as reporting, requests, run, safepoints, stats, threads, top as live, tree, validate,
+    warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -49,6 +50,7 @@ Examples:
   martini safepoints martini-4711.trcxml        who delays safepoints
   martini warmup martini-4711.trcxml            where the start of the JVM went
   martini requests martini-4711.trcxml          why the first request was slow
+  martini diff before.trcxml after.trcxml       what differs between two runs
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
   martini import app.jfr                        from JDK Flight Recorder
@@ -80,6 +82,7 @@ enum Command {
     Requests(requests::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    Diff(diff::Arguments),
     Heap(heap_dump::Arguments),
     Classes(classes::Arguments),
     Validate(validate::Arguments),
@@ -117,6 +120,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Requests(arguments) => requests::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Classes(arguments) => classes::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),

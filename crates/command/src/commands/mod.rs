@@ -6,6 +6,7 @@ pub(crate) mod classes;
 mod closest;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;

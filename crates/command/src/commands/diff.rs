@@ -1,0 +1,363 @@
+//! `martini diff`: what differs between two runs, or between several runs a side.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use analysis::allocations::Naming;
+use analysis::comparison::{Comparison, compare};
+use analysis::ledger::{Callers, Ledger, Measure, Unit};
+use anyhow::bail;
+use serde_json::json;
+use trace::filter::Pattern;
+
+use crate::commands::per_file::print_json;
+use crate::commands::selection::{row_limit, whole_number};
+use crate::exit;
+use crate::input::whole::{self, Whole};
+use crate::render::comparison as render;
+use crate::render::notes;
+use crate::render::page::{Page, PageArguments};
+
+/// Rows of a text table by default.
+const DEFAULT_TOP: usize = 10;
+
+/// Show what differs between two runs: what is new, gone, more, less, or moved
+///
+/// Compares allocations by the method that makes the objects, living objects by class, CPU time and lock waits. Code that was renamed, moved, split
+/// or inlined costs the same elsewhere: it is listed as moved, not as a loss and a gain.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+With several runs a side, a change is more than chance: each method's own
+spread, moderated by that of all methods, with one false alarm in a hundred
+comparisons. With one run a side, chance is judged by how much all other methods
+differ; what varies by itself in your program may be named. Three runs a side
+tell the two apart.
+
+Columns:
+  change   after less before, without what only moved; of sampled numbers with a
+           95 % error margin; below it the classes of the objects, and the lines
+           of your code through which it came (~, from samples)
+  chance   how likely such a difference is without a change, for one method
+
+Examples:
+  martini diff before.trcxml after.trcxml
+  martini diff a1.trcxml a2.trcxml a3.trcxml -- b1.trcxml b2.trcxml b3.trcxml
+  martini diff before.trcxml after.trcxml --by line --own 'com.acme.*'
+  martini diff before.trcxml after.trcxml --per request
+  martini diff before.trcxml after.trcxml --measure bytes --least 0.1
+  martini diff before.trcxml after.trcxml --markdown >> summary.md
+  martini diff before.trcxml after.trcxml --json | jq '.comparisons[0].changes'")]
+pub(crate) struct Arguments {
+    /// Two traces; or those before the change, with the others behind --
+    #[arg(required = true, value_name = "TRACE")]
+    before: Vec<PathBuf>,
+    /// Traces after the change
+    #[arg(last = true, value_name = "AFTER")]
+    after: Vec<PathBuf>,
+    /// What changes: lines, methods, classes or packages of the code
+    #[arg(long, value_enum, default_value = "method")]
+    by: By,
+    /// Only these measures (repeatable) [default: all that the traces have]
+    #[arg(long, value_enum, value_name = "MEASURE", value_delimiter = ',')]
+    measure: Vec<Measured>,
+    /// Name the innermost frame in classes of your own, a name with an optional * at its end or beginning, instead of the innermost of all:
+    /// callers are estimated from samples (repeatable)
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<Pattern>,
+    /// Compare costs per second, per request, or per request of one entry point, instead of those of whole runs
+    #[arg(long, value_name = "second|request|METHOD")]
+    per: Option<Per>,
+    /// Leave out changes of less than this percentage of the whole
+    #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = percentage)]
+    least: f64,
+    /// Rows per table, 0 for all [default: 10, with --json: 0]
+    #[arg(long, value_name = "N", value_parser = whole_number)]
+    top: Option<usize>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON with exact numbers
+    #[arg(long)]
+    json: bool,
+    /// Print Markdown, as for a pull request
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum By {
+    Line,
+    Method,
+    Class,
+    Package,
+}
+
+impl By {
+    /// What one is called, and several are.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            By::Line => ["line", "lines"],
+            By::Method => ["method", "methods"],
+            By::Class => ["class", "classes"],
+            By::Package => ["package", "packages"],
+        }
+    }
+    fn unit(self) -> Unit {
+        match self {
+            By::Line => Unit::Line,
+            By::Method => Unit::Method,
+            By::Class => Unit::Class,
+            By::Package => Unit::Package,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Measured {
+    Bytes,
+    Objects,
+    Live,
+    Cpu,
+    Blocked,
+    Waits,
+}
+
+impl Measured {
+    fn measure(self) -> Measure {
+        match self {
+            Measured::Bytes => Measure::Bytes,
+            Measured::Objects => Measure::Objects,
+            Measured::Live => Measure::Live,
+            Measured::Cpu => Measure::Cpu,
+            Measured::Blocked => Measure::Blocked,
+            Measured::Waits => Measure::Waits,
+        }
+    }
+}
+
+/// What costs are divided by.
+#[derive(Clone, Debug)]
+enum Per {
+    Second,
+    Request,
+    /// Requests of the entry points that match.
+    Entry(Pattern),
+}
+
+impl FromStr for Per {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Per, String> {
+        match text {
+            "second" => Ok(Per::Second),
+            "request" => Ok(Per::Request),
+            method => method.parse().map(Per::Entry).map_err(|error: trace::filter::PatternError| error.to_string()),
+        }
+    }
+}
+
+impl Per {
+    /// How many of them a run has.
+    fn number(&self, path: &Path, run: &Whole) -> anyhow::Result<f64> {
+        let requests = |matches: &dyn Fn(&str) -> bool| -> u64 {
+            let entries = run.requests.entries();
+            entries.iter().filter(|entry| matches(entry.method)).map(|entry| entry.sums.requests).sum()
+        };
+        let number = match self {
+            Per::Second => run.allocations.report.length().0 as f64 / 1e9,
+            Per::Request => requests(&|_| true) as f64,
+            Per::Entry(pattern) => requests(&|method| pattern.matches(method)) as f64,
+        };
+        if number > 0.0 {
+            return Ok(number);
+        }
+        match self {
+            Per::Second => bail!("{}: the trace has no length; compare whole runs, without --per", path.display()),
+            Per::Request | Per::Entry(_) => bail!(
+                "{}: no such request in the trace; record with --requests or --request METHOD, or leave --per out",
+                path.display()
+            ),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Per::Second => "second".to_owned(),
+            Per::Request => "request".to_owned(),
+            Per::Entry(pattern) => format!("request of {pattern}"),
+        }
+    }
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("give a percentage from 0 to 100, such as 0.5".to_owned()),
+    }
+}
+
+/// What is known of a run.
+struct Run {
+    ledgers: Vec<Ledger>,
+    /// Whose code had the objects made that libraries make.
+    callers: Callers,
+    /// What makes its numbers doubtful.
+    notes: Vec<String>,
+    /// What it was recorded with, and on what.
+    options: String,
+    java: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let (before, after) = match (&arguments.before[..], &arguments.after[..]) {
+        ([one, other], []) => (std::slice::from_ref(one), std::slice::from_ref(other)),
+        (_, []) => bail!("give two traces, or several before the change, --, and several after it"),
+        sides => sides,
+    };
+    if let Some(flag) = after.iter().find(|path| path.as_os_str().as_encoded_bytes().starts_with(b"--")) {
+        bail!("{} stands behind --, where only traces are; give flags before them", flag.display());
+    }
+    let read = |paths: &[PathBuf]| paths.iter().map(|path| arguments.read(path)).collect::<anyhow::Result<Vec<_>>>();
+    let (runs_before, runs_after) = (read(before)?, read(after)?);
+    let comparisons = arguments.compare(&runs_before, &runs_after);
+    if comparisons.is_empty() {
+        bail!("the traces have no measure in common; record both with the same options");
+    }
+    let found = render::Found {
+        before: before.iter().map(|path| path.display().to_string()).collect(),
+        after: after.iter().map(|path| path.display().to_string()).collect(),
+        per: arguments.per.as_ref().map(Per::text),
+        notes: notes_of(&runs_before, &runs_after),
+        comparisons: &comparisons,
+        callers: [callers(&runs_before), callers(&runs_after)],
+        rows: row_limit(arguments.top, if arguments.json { 0 } else { DEFAULT_TOP }),
+        unit: arguments.by.words(),
+        is_by_callers: !arguments.own.is_empty(),
+    };
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        print_json(&json!(found.to_json()), &mut out)?;
+    } else if arguments.markdown {
+        out.write_all(found.markdown().as_bytes())?;
+    } else {
+        found.write(&mut Page::new(&mut out, arguments.page.width()))?;
+    }
+    out.flush()?;
+    Ok(exit::OK)
+}
+
+fn callers(runs: &[Run]) -> Vec<&Callers> {
+    runs.iter().map(|run| &run.callers).collect()
+}
+
+impl Arguments {
+    fn read(&self, path: &Path) -> anyhow::Result<Run> {
+        let run = whole::whole(path)?;
+        let naming = if self.own.is_empty() { Naming::Innermost } else { Naming::Own(self.own.clone()) };
+        let (allocations, cpu) = (&run.allocations.report, &run.cpu.report);
+        let (names, cpu_names) = (allocations.site_names(&naming), cpu.site_names(&naming));
+        let unit = self.by.unit();
+        let mut ledgers = Ledger::of_allocations(allocations, &names, unit);
+        ledgers.extend(Ledger::of_living(allocations, &names));
+        ledgers.extend(Ledger::of_cpu(cpu, &cpu_names, unit));
+        ledgers.extend(Ledger::of_locks(&run.locks.report, unit));
+        let own = allocations.site_names(&Naming::Own(self.own.clone()));
+        let mut callers = Callers::of(allocations, &own, unit);
+        if let Some(per) = &self.per {
+            let number = per.number(path, &run)?;
+            callers.scale(1.0 / number);
+            let of_the_run = |ledger: &&mut Ledger| !ledger.measure().is_of_a_moment();
+            ledgers.iter_mut().filter(of_the_run).for_each(|ledger| ledger.scale(1.0 / number));
+        }
+        let origin = allocations.facts().origins.first();
+        let doubts = if notes::is_complete(&run.allocations) {
+            Vec::new()
+        } else {
+            vec![format!("{} is not complete: what it lacks looks like a change", path.display())]
+        };
+        Ok(Run {
+            ledgers,
+            callers,
+            notes: doubts,
+            options: origin.map(|origin| comparable(&origin.parameters)).unwrap_or_default(),
+            java: origin.map(|origin| origin.java_version.clone()).unwrap_or_default(),
+        })
+    }
+
+    /// Compares what all runs have.
+    fn compare(&self, before: &[Run], after: &[Run]) -> Vec<Comparison> {
+        let wanted: Vec<Measure> = match &self.measure[..] {
+            [] => Measure::ALL.to_vec(),
+            chosen => chosen.iter().map(|one| one.measure()).collect(),
+        };
+        let of = |runs: &[Run], measure: Measure| -> Vec<Ledger> {
+            let ledger = |run: &Run| run.ledgers.iter().find(|ledger| ledger.measure() == measure).cloned();
+            runs.iter().map(|run| ledger(run).unwrap_or_else(|| Ledger::new(measure))).collect()
+        };
+        let compared = wanted.into_iter().filter_map(|measure| {
+            let (before, after) = (of(before, measure), of(after, measure));
+            let has_any = |side: &[Ledger]| side.iter().any(|ledger| !ledger.is_empty());
+            // A run without waits had none; one without CPU samples was not asked for them.
+            let is_comparable = match measure {
+                Measure::Blocked | Measure::Waits => has_any(&before) || has_any(&after),
+                _ => before.iter().chain(&after).all(|ledger| !ledger.is_empty()),
+            };
+            is_comparable.then(|| {
+                let (before, after): (Vec<&Ledger>, Vec<&Ledger>) = (before.iter().collect(), after.iter().collect());
+                compare(measure, &before, &after, self.least / 100.0)
+            })
+        });
+        compared.collect()
+    }
+}
+
+/// Options that change what is recorded: all but where to.
+fn comparable(parameters: &str) -> String {
+    let is_comparable = |option: &&str| !["file=", "control=", "log="].iter().any(|name| option.starts_with(name));
+    parameters.split(',').filter(is_comparable).collect::<Vec<_>>().join(",")
+}
+
+fn notes_of(before: &[Run], after: &[Run]) -> Vec<String> {
+    let all = || before.iter().chain(after);
+    let mut notes: Vec<String> = all().flat_map(|run| run.notes.clone()).collect();
+    let differ = |of: fn(&Run) -> &String| {
+        let first = of(all().next()?);
+        all().map(of).find(|other| *other != first).map(|other| (first.clone(), other.clone()))
+    };
+    if let Some((one, other)) = differ(|run| &run.options) {
+        notes.push(format!("the runs were recorded with different options: {one}; {other}"));
+    }
+    // The agent writes the release alone where the JVM does not say more yet.
+    let is_release = |version: &str| !version.contains('.');
+    let java = differ(|run| &run.java).filter(|(one, other)| {
+        let same = |short: &str, long: &str| is_release(short) && long.split(['.', '+', '-']).next() == Some(short);
+        !same(one, other) && !same(other, one)
+    });
+    if let Some((one, other)) = java {
+        notes.push(format!("the runs are of different JVMs: {one}; {other}"));
+    }
+    if before.len().min(after.len()) < 2 {
+        notes.push(
+            "one run on a side: chance is judged by how much all other methods differ; three runs a side tell it from \
+             what varies by itself"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_only_say_where_to_write_do_not_count() {
+        assert_eq!(comparable("heap=counts,file=/tmp/a.trcxml,locks=on"), "heap=counts,locks=on");
+    }
+
+    #[test]
+    fn percentages_are_checked() {
+        assert_eq!(percentage("0.5"), Ok(0.5));
+        assert!(percentage("-1").is_err() && percentage("NaN").is_err() && percentage("101").is_err());
+    }
+}

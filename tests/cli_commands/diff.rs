@@ -1,0 +1,140 @@
+//! `martini diff` on traces of which each difference is known.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{end, martini, run, text, trace, trace_json};
+
+/// A trace of a program of which each method allocates so many bytes, in arrays.
+fn recorded(folder: &TempDir, name: &str, methods: &[(&str, u64)]) -> PathBuf {
+    let kept = std::fs::read_to_string(trace("counts.trcxml")).expect("a trace");
+    let (head, _) = kept.split_once("<classDef name=\"demo.Main\"").expect("a class");
+    let mut xml = format!("{head}<classDef name=\"byte[]\" sourceName=\"\" classId=\"3\" time=\"1767606400.15\"/>\n");
+    for (id, (method, bytes)) in (10..).step_by(2).zip(methods) {
+        let (class, method) = method.rsplit_once('.').expect("a class and a method");
+        let next = id + 1;
+        let source = class.rsplit('.').next().expect("a name");
+        _ = write!(
+            xml,
+            "<classDef name=\"{class}\" sourceName=\"{source}.java\" classId=\"{id}\" time=\"1767606400.22\"/>\n\
+             <methodDef name=\"{method}\" signature=\"()V\" startLineNumber=\"1\" endLineNumber=\"9\" \
+             methodId=\"{next}\" classIdRef=\"{id}\"/>\n\
+             <allocCount isArray=\"8\" classIdRef=\"3\" methodIdRef=\"{next}\" lineNumber=\"{id}\" instances=\"{}\" \
+             bytes=\"{bytes}\" time=\"1767606401.5\"/>\n",
+            bytes / 16
+        );
+    }
+    xml.push_str("<traceEnd time=\"1767606401.5\"/>\n</TRACE>\n");
+    let path = folder.path().join(name);
+    std::fs::write(&path, xml).expect("the trace can be written");
+    path
+}
+
+/// Methods that do not change, and some that do.
+fn program(changing: &[(&'static str, u64)]) -> Vec<(&'static str, u64)> {
+    let same = [("lib.A.a", 40_000_000), ("lib.A.b", 20_000_000), ("lib.B.c", 20_000_000), ("lib.B.d", 10_000_000)];
+    same.into_iter().chain(changing.iter().copied()).collect()
+}
+
+fn changes(comparison: &Value) -> Vec<(String, &str, f64)> {
+    let place = |change: &Value| format!("{}.{}", change["place"]["class"], change["place"]["method"]).replace('"', "");
+    let changes = comparison["changes"].as_array().expect("changes").iter();
+    changes
+        .map(|change| {
+            (place(change), change["kind"].as_str().expect("a kind"), change["change"].as_f64().expect("bytes"))
+        })
+        .collect()
+}
+
+#[test]
+fn what_grew_and_what_moved_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let before =
+        recorded(&folder, "a.trcxml", &program(&[("shop.Till.total", 4_000_000), ("shop.Page.show", 8_000_000)]));
+    let after =
+        recorded(&folder, "b.trcxml", &program(&[("shop.Till.total", 6_000_000), ("shop.Page.write", 8_000_000)]));
+    let (before, after) = (before.to_str().unwrap(), after.to_str().unwrap());
+    let ended = run(&["diff", before, after, "--json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let found: Value = serde_json::from_str(&ended.out).expect("JSON");
+    let bytes = &found["comparisons"][0];
+    assert_eq!((&bytes["measure"], &bytes["total"]["difference"]), (&json!("bytes"), &json!(2e6)));
+    assert_eq!(changes(bytes), [("shop.Till.total".to_owned(), "more", 2e6)]);
+    let shift = &bytes["shifts"][0];
+    assert_eq!((&shift["from"][0]["method"], &shift["to"][0]["method"]), (&json!("show"), &json!("write")));
+    let ended = end(martini().args(["diff", before, after]).env("COLUMNS", "80"));
+    assert!(ended.out.contains("+1.9 MiB  3.8 MiB  5.7 MiB  +50 %"), "{}", ended.out);
+    assert!(ended.out.contains("7.6 MiB moved from shop.Page.show to shop.Page.write"), "{}", ended.out);
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
+    let markdown = run(&["diff", before, after, "--by", "line", "--markdown"]).out;
+    assert!(markdown.contains("| `shop.Till.total(Till.java:18)` | `+1.9 MiB byte[]` |"), "{markdown}");
+    assert!(markdown.contains("How to read it: "), "{markdown}");
+}
+
+#[test]
+fn several_runs_tell_noise_from_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |name: &str, noisy: [u64; 3], grown: [u64; 3]| -> Vec<String> {
+        let run = |number: usize| {
+            let methods = program(&[("shop.Noise.make", noisy[number]), ("shop.Till.total", grown[number])]);
+            recorded(&folder, &format!("{name}{number}.trcxml"), &methods).to_str().unwrap().to_owned()
+        };
+        (0..3).map(run).collect()
+    };
+    let before = side("a", [5_000_000, 9_000_000, 6_000_000], [4_000_000, 4_000_100, 4_000_050]);
+    let after = side("b", [9_500_000, 8_000_000, 7_000_000], [4_800_000, 4_800_100, 4_800_020]);
+    let mut words = vec!["diff", "--json", "--measure", "bytes"];
+    words.extend(before.iter().map(String::as_str));
+    words.push("--");
+    words.extend(after.iter().map(String::as_str));
+    let found: Value = serde_json::from_str(&run(&words).out).expect("JSON");
+    let changed = changes(&found["comparisons"][0]);
+    assert_eq!(changed.iter().map(|(place, ..)| place.as_str()).collect::<Vec<_>>(), ["shop.Till.total"]);
+    assert!(found["notes"].as_array().expect("notes").is_empty(), "{found}");
+    // Of one run a side nothing tells what varies by itself, and that is said.
+    let pair = run(&["diff", &before[0], &after[0], "--measure", "bytes"]);
+    assert!(pair.out.contains("Note: one run on a side"), "{}", pair.out);
+}
+
+#[test]
+fn costs_are_divided_by_requests_and_seconds() {
+    let requests = trace("requests.trcxml");
+    let found = |per: &str| -> Value {
+        let ended = run(&["diff", &requests, &requests, "--per", per, "--json"]);
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        serde_json::from_str(&ended.out).expect("JSON")
+    };
+    let entries = trace_json(&["requests", &requests])["entries"].clone();
+    let number: f64 = entries.as_array().expect("entries").iter().filter_map(|entry| entry["requests"].as_f64()).sum();
+    let whole: Value = serde_json::from_str(&run(&["diff", &requests, &requests, "--json"]).out).expect("JSON");
+    let total = |found: &Value| found["comparisons"][0]["total"]["before"][0].as_f64().expect("a number");
+    assert!((total(&found("request")) * number - total(&whole)).abs() < 1e-6 * total(&whole));
+    assert!(total(&found("second")) > 0.0 && found("second")["per"] == "second");
+    assert!(found("second")["comparisons"][0]["changes"].as_array().expect("changes").is_empty());
+    let ended = run(&["diff", &requests, &requests, "--per", "shop.Nothing.at"]);
+    assert!(ended.status == 2 && ended.err.contains("no such request"), "{}", ended.err);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_in_one_sentence() {
+    let counts = trace("counts.trcxml");
+    let refused = |words: &[&str]| {
+        let ended = run(words);
+        assert_eq!((ended.status, ended.out.as_str(), ended.err.lines().count()), (2, "", 1), "{}", ended.err);
+        ended.err
+    };
+    assert!(refused(&["diff", &counts]).contains("give two traces"));
+    assert!(refused(&["diff", &counts, "--", &counts, "--json"]).contains("--json stands behind --"));
+    assert!(refused(&["diff", &counts, "missing.trcxml"]).contains("missing.trcxml"));
+    assert!(refused(&["diff", &counts, &trace("cpu.trcxml"), "--measure", "bytes"]).contains("no measure in common"));
+    // What is not complete is compared, and says so.
+    let folder = tempfile::tempdir().unwrap();
+    let whole = text(&counts);
+    let cut = folder.path().join("cut.trcxml");
+    std::fs::write(&cut, &whole[..whole.len() - 250]).expect("it can be written");
+    let ended = run(&["diff", &counts, cut.to_str().unwrap()]);
+    assert!(ended.status == 0 && ended.out.contains("cut.trcxml is not complete"), "{}", ended.out);
+}
