@@ -6,6 +6,7 @@ mod builds;
 mod built;
 mod callers;
 mod compare;
+mod diff;
 mod figures;
 mod jars;
 mod launch;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Benchmark::Callers => callers::run(&request),
         Benchmark::Server => server::run(&request),
         Benchmark::Threads => threads::run(&request),
+        Benchmark::Diff => diff::run(&request),
         Benchmark::Ready => ready::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };

@@ -38,6 +38,8 @@ pub(crate) enum Benchmark {
     Threads,
     /// When servers under load are warm, and when they are said to be; 90 s for each (`--program`: servers by id).
     Ready,
+    /// No time: which planted changes `martini diff` names, and what it names where nothing has changed.
+    Diff,
     /// What breaks the agent; `bench torture --help` lists its own options.
     Torture,
 }

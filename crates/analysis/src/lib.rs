@@ -4,6 +4,7 @@
 
 pub mod ages;
 pub mod allocations;
+pub mod budgets;
 pub mod call_tree;
 pub mod class_files;
 pub mod comparison;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// Success; for `validate`: the trace is valid.
 pub(crate) const OK: u8 = 0;
-/// `validate` found violations, `doctor` something that is in the way.
+/// `validate` found violations, `doctor` something that is in the way, `check` a budget that is exceeded.
 pub(crate) const INVALID: u8 = 1;
 /// The command line is wrong, or something could not be read, written or found.
 pub(crate) const FAILED: u8 = 2;
@@ -13,6 +13,8 @@ pub(crate) const FAILED: u8 = 2;
 pub(crate) const NOT_WARM: u8 = 3;
 /// `warmup PID --wait`: it compiles no less than before, so it will not be warm.
 pub(crate) const NEVER_WARM: u8 = 4;
+/// `run --check`: the program succeeded, but a budget is exceeded, or that cannot be said.
+pub(crate) const EXCEEDED: u8 = 123;
 /// `run --require-exact`: the program succeeded, but its trace is not complete enough. A number that programs hardly use.
 pub(crate) const INEXACT: u8 = 125;
 /// `run`: the program was found but cannot be started (the shells' convention).
@@ -30,13 +32,15 @@ const BROKEN_PIPE: u8 = SIGNAL_BASE + 13;
 pub(crate) const HELP: &str = "\
 Exit status:
   0    success (validate: the trace is valid)
-  1    validate: the trace breaks a rule; doctor: attaching is blocked
+  1    validate: the trace breaks a rule; doctor: attaching is blocked;
+       check: a budget is exceeded
   2    invalid command line, or something cannot be read, written or found
   3    warmup PID: it is not warm yet, or nothing can be said
   4    warmup PID --wait: it will not be warm
   run exits with the program's status: its exit code, or 128+n after signal n;
   127 if it was not found, 126 if it could not be started, 125 if it succeeded
-  but a trace misses the coverage of --require-exact";
+  but a trace misses the coverage of --require-exact, 123 if a budget of
+  --check is exceeded";
 
 /// An error that has a status of its own.
 #[derive(Debug, thiserror::Error)]

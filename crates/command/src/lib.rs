@@ -16,9 +16,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, classes, completions, demo, diff, doctor, explain, export, heap_dump, import, locks,
-    man, ps, recording, report as reporting, requests, run, safepoints, stats, threads, top as live, tree, validate,
-    warmup,
+    agent, attach as attaching, check, classes, completions, demo, diff, doctor, explain, export, heap_dump, import,
+    locks, man, ps, recording, report as reporting, requests, run, safepoints, stats, threads, top as live, tree,
+    validate, warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -51,6 +51,7 @@ Examples:
   martini warmup martini-4711.trcxml            where the start of the JVM went
   martini requests martini-4711.trcxml          why the first request was slow
   martini diff before.trcxml after.trcxml       what differs between two runs
+  martini check rules.toml martini-4711.trcxml  whether budgets are kept
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
   martini import app.jfr                        from JDK Flight Recorder
@@ -83,6 +84,7 @@ enum Command {
     Export(export::Arguments),
     Import(import::Arguments),
     Diff(diff::Arguments),
+    Check(check::Arguments),
     Heap(heap_dump::Arguments),
     Classes(classes::Arguments),
     Validate(validate::Arguments),
@@ -121,6 +123,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Classes(arguments) => classes::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),

@@ -2,7 +2,7 @@
 
 pub(crate) mod instructions;
 mod measure;
-mod programs;
+pub(crate) mod programs;
 mod report;
 mod variants;
 

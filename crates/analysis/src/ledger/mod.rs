@@ -9,6 +9,9 @@ use rustc_hash::FxHashMap;
 pub use callers::Callers;
 pub use place::{Item, Place, Unit};
 
+/// An error that holds 95 times in 100 is so many standard errors.
+const STANDARD_ERRORS: f64 = 2.0;
+
 /// What amounts measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Measure {
@@ -59,7 +62,12 @@ pub struct Amount {
 }
 
 impl Amount {
-    fn add(&mut self, other: Amount) {
+    /// How far it may be off with a confidence of 95 %; 0 if it is exact.
+    pub fn error(self) -> f64 {
+        STANDARD_ERRORS * self.variance.sqrt()
+    }
+
+    pub(crate) fn add(&mut self, other: Amount) {
         self.value += other.value;
         self.variance += other.variance;
     }
@@ -86,6 +94,13 @@ impl Ledger {
     /// Adds an amount to those of the same place and class.
     pub fn add(&mut self, place: Place, of: &str, amount: Amount) {
         self.amounts.entry(Item { place, of: of.into() }).or_default().add(amount);
+    }
+
+    /// Adds all amounts of another ledger.
+    pub fn add_all(&mut self, other: &Ledger) {
+        for (item, &amount) in &other.amounts {
+            self.amounts.entry(item.clone()).or_default().add(amount);
+        }
     }
 
     /// Each place and class with its amount, in no particular order.

@@ -53,6 +53,17 @@ impl Place {
         }
     }
 
+    /// The place as a larger unit has it.
+    pub fn coarser(&self, unit: Unit) -> Place {
+        let (class, method) = (self.class.clone(), self.method.clone());
+        match unit {
+            Unit::Line => self.clone(),
+            Unit::Method => Place { class, method, ..Place::default() },
+            Unit::Class => Place { class, ..Place::default() },
+            Unit::Package => Place::named(names::package(&self.class)),
+        }
+    }
+
     /// A place that only has a name.
     pub fn named(name: &str) -> Place {
         Place { class: name.into(), ..Place::default() }

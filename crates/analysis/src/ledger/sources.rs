@@ -2,13 +2,10 @@
 
 use trace::time::Nanos;
 
-use super::{Amount, Ledger, Measure, Place, Unit};
+use super::{Amount, Ledger, Measure, Place, STANDARD_ERRORS, Unit};
 use crate::allocations::{AllocationReport, By, Row, SiteNames, Subject};
 use crate::cpu::{CpuBy, CpuReport, CpuSubject};
 use crate::locks::{LockBy, LockReport, LockSubject};
-
-/// An error that holds 95 times in 100 is so many standard errors.
-const STANDARD_ERRORS: f64 = 2.0;
 
 fn amount(value: u64, error: u64) -> Amount {
     Amount { value: value as f64, variance: (error as f64 / STANDARD_ERRORS).powi(2) }
@@ -55,6 +52,25 @@ impl Ledger {
             }
         }
         if live.is_empty() { Vec::new() } else { vec![live] }
+    }
+
+    /// The bytes and the objects that each thread allocated, as far as the agent or the JVM says exactly; none if it does not.
+    pub fn of_threads(report: &AllocationReport) -> Vec<Ledger> {
+        let (mut bytes, mut objects) = (Ledger::new(Measure::Bytes), Ledger::new(Measure::Objects));
+        for account in report.accounts() {
+            bytes.add(Place::named(account.thread.name), "", amount(account.bytes, 0));
+            objects.add(Place::named(account.thread.name), "", amount(account.instances, 0));
+        }
+        if bytes.is_empty() { Vec::new() } else { vec![bytes, objects] }
+    }
+
+    /// CPU time of each thread; none without samples.
+    pub fn of_cpu_of_threads(report: &CpuReport, names: &SiteNames) -> Vec<Ledger> {
+        let mut cpu = Ledger::new(Measure::Cpu);
+        for row in report.rows(CpuBy::Thread, names) {
+            cpu.add(Place::named(&row.subject.to_string()), "", amount(row.time.0, row.error.0));
+        }
+        if cpu.is_empty() { Vec::new() } else { vec![cpu] }
     }
 
     /// CPU time by the code that the names tell; none without samples.

@@ -189,7 +189,7 @@ impl Per {
     }
 }
 
-fn percentage(text: &str) -> Result<f64, String> {
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("give a percentage from 0 to 100, such as 0.5".to_owned()),

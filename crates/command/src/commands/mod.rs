@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod attach;
+pub(crate) mod check;
 pub(crate) mod classes;
 mod closest;
 pub(crate) mod completions;

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use agent_options::HeapMode;
 
+use crate::commands::check::{self, Rules};
 use crate::commands::report;
 use crate::commands::selection::whole_number;
 use crate::commands::summary::summarize;
@@ -41,8 +42,8 @@ const MORE: &str = "\
 Exit status:
   the program's: its exit code, or 128+n after signal n; 127 if it was not
   found, 126 if it could not be started, 125 if it succeeded but a trace misses
-  the coverage of --require-exact; 2 if the command line is invalid or the
-  agent is missing
+  the coverage of --require-exact, 123 if a budget of --check is exceeded; 2 if
+  the command line is invalid or the agent is missing
 
 While the program runs (TRACE: path of the trace, PID: process id of the JVM):
   touch TRACE.live  flush counts and live objects to the trace (--heap counts)
@@ -98,6 +99,9 @@ pub(crate) struct Arguments {
     /// Fail (status 125) if a trace misses more of the bytes the JVM accounts for, beyond what the VM allocates itself, or if its coverage is unknown
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     require_exact: Option<f64>,
+    /// Check the traces against these budgets (see `martini check`); status 123 if one is exceeded
+    #[arg(long, value_name = "RULES")]
+    check: Option<PathBuf>,
     /// Rows in the summary table, 0 for all [default: what fits in ten lines]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
@@ -139,6 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             "--report takes no file: the report is written beside the trace, under its name; leave {page} out"
         );
     }
+    let rules = arguments.check.as_deref().map(Rules::read).transpose()?;
     let agent = library::find(program::platform(program))?;
     let agent_options = arguments.agent.clone();
     let agent_options = if arguments.leaks { agent_options.or_leaks("end") } else { agent_options };
@@ -186,10 +191,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.report {
         outputs.written().iter().for_each(|trace| write_report(trace, arguments.quiet));
     }
-    match arguments.require_exact {
-        Some(required) if !is_exact(&outputs, required) && status == exit::OK => Ok(exit::INEXACT),
+    match (arguments.require_exact, &rules) {
+        _ if status != exit::OK => Ok(status),
+        (Some(required), _) if !is_exact(&outputs, required) => Ok(exit::INEXACT),
+        (_, Some(rules)) if !are_kept(rules, &outputs) => Ok(exit::EXCEEDED),
         _ => Ok(status),
     }
+}
+
+/// Whether the traces of all JVMs together keep the budgets; says on stderr what they cost, or why that is not known.
+fn are_kept(rules: &Rules, outputs: &Outputs) -> bool {
+    let traces = outputs.written();
+    let mut err = anstream::stderr().lock();
+    let kept = check::are_kept(rules, &traces, &mut Page::new(&mut err, Width::usual()));
+    kept.unwrap_or_else(|error| {
+        let _ = writeln!(err, "martini: {}", exit::sentence(&error));
+        false
+    })
 }
 
 /// Writes the report of a trace, and says where, or why it cannot be written: the status is the program's.
@@ -222,12 +240,18 @@ fn run_unprofiled(arguments: &Arguments, mut command: Command, why: &str) -> any
         eprintln!("martini: the program is not profiled: {why}");
     }
     let status = supervise::run(&mut command)?;
-    match arguments.require_exact {
-        Some(required) if status == exit::OK => {
+    match (arguments.require_exact, &arguments.check) {
+        _ if status != exit::OK => Ok(status),
+        (Some(required), _) => {
             eprintln!("martini: --require-exact needs {required} %, but the program was not profiled: {why}");
             Ok(exit::INEXACT)
         }
-        _ => Ok(status),
+        (None, Some(rules)) => {
+            let rules = rules.display();
+            anstream::eprintln!("martini: {rules} cannot be checked, since the program was not profiled: {why}");
+            Ok(exit::EXCEEDED)
+        }
+        (None, None) => Ok(status),
     }
 }
 

@@ -49,7 +49,7 @@ fn title(measure: Measure) -> &'static str {
 }
 
 /// An amount in the unit of its measure.
-fn amount(measure: Measure, value: f64) -> String {
+pub(crate) fn amount(measure: Measure, value: f64) -> String {
     let whole = value.round().max(0.0) as u64;
     match measure {
         Measure::Bytes | Measure::Live => human::bytes(whole),
@@ -357,7 +357,7 @@ impl Found<'_> {
 }
 
 /// Text as code of Markdown, which nothing in it can end.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = printable(text).replace('|', "\\|");
     // A run of backticks as long as the longest inside, and one more.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
