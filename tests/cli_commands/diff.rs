@@ -1,37 +1,8 @@
 //! `martini diff` on traces of which each difference is known.
 
-use std::fmt::Write as _;
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::support::{end, martini, run, text, trace, trace_json};
-
-/// A trace of a program of which each method allocates so many bytes, in arrays.
-fn recorded(folder: &TempDir, name: &str, methods: &[(&str, u64)]) -> PathBuf {
-    let kept = std::fs::read_to_string(trace("counts.trcxml")).expect("a trace");
-    let (head, _) = kept.split_once("<classDef name=\"demo.Main\"").expect("a class");
-    let mut xml = format!("{head}<classDef name=\"byte[]\" sourceName=\"\" classId=\"3\" time=\"1767606400.15\"/>\n");
-    for (id, (method, bytes)) in (10..).step_by(2).zip(methods) {
-        let (class, method) = method.rsplit_once('.').expect("a class and a method");
-        let next = id + 1;
-        let source = class.rsplit('.').next().expect("a name");
-        _ = write!(
-            xml,
-            "<classDef name=\"{class}\" sourceName=\"{source}.java\" classId=\"{id}\" time=\"1767606400.22\"/>\n\
-             <methodDef name=\"{method}\" signature=\"()V\" startLineNumber=\"1\" endLineNumber=\"9\" \
-             methodId=\"{next}\" classIdRef=\"{id}\"/>\n\
-             <allocCount isArray=\"8\" classIdRef=\"3\" methodIdRef=\"{next}\" lineNumber=\"{id}\" instances=\"{}\" \
-             bytes=\"{bytes}\" time=\"1767606401.5\"/>\n",
-            bytes / 16
-        );
-    }
-    xml.push_str("<traceEnd time=\"1767606401.5\"/>\n</TRACE>\n");
-    let path = folder.path().join(name);
-    std::fs::write(&path, xml).expect("the trace can be written");
-    path
-}
+use crate::support::{end, martini, recorded, run, text, trace, trace_json};
 
 /// Methods that do not change, and some that do.
 fn program(changing: &[(&'static str, u64)]) -> Vec<(&'static str, u64)> {

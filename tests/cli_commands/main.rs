@@ -2,6 +2,7 @@
 
 mod attach;
 mod bad_input;
+mod check;
 mod classes;
 mod code;
 mod counts;

@@ -1,11 +1,12 @@
 //! Runs the command, and finds what it works on.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// What a run of the command left.
 #[derive(Debug)]
@@ -92,4 +93,29 @@ pub(crate) fn trace(name: &str) -> String {
 /// The text of a trace in tests/traces.
 pub(crate) fn text(name: &str) -> String {
     std::fs::read_to_string(trace(name)).expect("the trace is there")
+}
+
+/// A trace of a program of which each method allocates so many bytes, in arrays.
+pub(crate) fn recorded(folder: &TempDir, name: &str, methods: &[(&str, u64)]) -> PathBuf {
+    let kept = text("counts.trcxml");
+    let (head, _) = kept.split_once("<classDef name=\"demo.Main\"").expect("a class");
+    let mut xml = format!("{head}<classDef name=\"byte[]\" sourceName=\"\" classId=\"3\" time=\"1767606400.15\"/>\n");
+    for (id, (method, bytes)) in (10..).step_by(2).zip(methods) {
+        let (class, method) = method.rsplit_once('.').expect("a class and a method");
+        let next = id + 1;
+        let source = class.rsplit('.').next().expect("a name");
+        _ = write!(
+            xml,
+            "<classDef name=\"{class}\" sourceName=\"{source}.java\" classId=\"{id}\" time=\"1767606400.22\"/>\n\
+             <methodDef name=\"{method}\" signature=\"()V\" startLineNumber=\"1\" endLineNumber=\"9\" \
+             methodId=\"{next}\" classIdRef=\"{id}\"/>\n\
+             <allocCount isArray=\"8\" classIdRef=\"3\" methodIdRef=\"{next}\" lineNumber=\"{id}\" instances=\"{}\" \
+             bytes=\"{bytes}\" time=\"1767606401.5\"/>\n",
+            bytes / 16
+        );
+    }
+    xml.push_str("<traceEnd time=\"1767606401.5\"/>\n</TRACE>\n");
+    let path = folder.path().join(name);
+    std::fs::write(&path, xml).expect("the trace can be written");
+    path
 }

@@ -3,6 +3,7 @@
 mod callers;
 mod classes;
 mod estimates;
+mod executed;
 mod explain;
 mod filters;
 mod heap_use;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         object_deaths::tests,
         jit_and_vm::tests,
         estimates::tests,
+        executed::tests,
         callers::tests,
         sampled::tests,
         explain::tests,

@@ -26,7 +26,7 @@ use variants::{Edit, PLANTED, REFACTORINGS, edited};
 
 const COUNTED: Variant = Variant::new("counts", Agent::MartiniToDisk("heap=counts,callers=16k"));
 /// Real programs of which runs are compared with each other.
-const REAL: [&str; 4] = ["javac", "clojure", "rhino", "jflex"];
+const REAL: [&str; 4] = ["ecj", "clojure", "rhino", "jflex"];
 /// Runs of each of them: 21 pairs.
 const RUNS: usize = 7;
 /// Runs of a side, where there are several.
