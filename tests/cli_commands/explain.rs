@@ -131,3 +131,15 @@ fn own_code_is_what_the_user_says() {
     assert!(own("java.*").contains(" at java.util.Arrays.copyOf(Arrays.java:3537)\n"), "{}", own("java.*"));
     assert!(own("demo.*").contains(" at demo.Worker.run(Worker.java:9)\n"), "{}", own("demo.*"));
 }
+
+#[test]
+fn markdown_has_the_findings_and_how_to_read_them() {
+    let ended = run(&["explain", &trace("explain.trcxml"), "--markdown"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let json = explained("explain.trcxml");
+    let findings = json["findings"].as_array().expect("findings");
+    assert!(!findings.is_empty());
+    assert!(ended.out.contains("How to read it: "), "{}", ended.out);
+    assert_eq!(ended.out.matches("\n- **").count(), findings.len(), "{}", ended.out);
+    assert_eq!(ended.out.matches("\n  Next: `martini ").count(), findings.len(), "{}", ended.out);
+}

@@ -19,7 +19,9 @@ use crate::input::whole::{self, Whole};
 use crate::render::explain::{self as render, Source};
 use crate::render::human::{bytes, counted, printable, shell_word};
 use crate::render::page::{Page, PageArguments, Width};
-use crate::render::{conservation, coverage, head, lock_summary, notes, requests, run_summary, safepoints, warm_up};
+use crate::render::{
+    conservation, coverage, head, lock_summary, markdown, notes, requests, run_summary, safepoints, warm_up,
+};
 
 /// Report the main findings: growth, churn, expensive locks
 ///
@@ -55,6 +57,7 @@ A line is the innermost one in your own code, if the trace has call stacks.
 Examples:
   martini explain app.trcxml
   martini explain app.trcxml --own 'com.acme.*'
+  martini explain app.trcxml --markdown >> summary.md
   martini explain app.trcxml --json | jq '.traces[0].findings[].kind'")]
 pub(crate) struct Arguments {
     /// Traces to read, one by one
@@ -69,6 +72,9 @@ pub(crate) struct Arguments {
     /// Print JSON with exact numbers
     #[arg(long)]
     json: bool,
+    /// Print Markdown, as for a pull request or an assistant
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
@@ -77,6 +83,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         let explained = Explained::new(path, &whole, arguments.own.clone());
         if arguments.json {
             return Ok(explained.to_json());
+        }
+        if arguments.markdown {
+            write!(out, "{}", markdown::explained(&explained.overview()))?;
+            return Ok(Value::Null);
         }
         head::write(path, &whole.allocations, out)?;
         explained.write(out)?;

@@ -8,8 +8,9 @@ use analysis::ledger::Measure;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use crate::render::comparison::{amount, code};
+use crate::render::comparison::amount;
 use crate::render::human::{counted, printable};
+use crate::render::markdown::code;
 use crate::render::page::Page;
 use crate::render::table::{Table, write_left_out};
 

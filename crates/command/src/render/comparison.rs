@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use trace::time::Nanos;
 
 use crate::render::human::{self, printable};
+use crate::render::markdown::code;
 use crate::render::page::Page;
 use crate::render::table::{Below, Table};
 
@@ -354,14 +355,4 @@ impl Found<'_> {
             },
         })
     }
-}
-
-/// Text as code of Markdown, which nothing in it can end.
-pub(crate) fn code(text: &str) -> String {
-    let text = printable(text).replace('|', "\\|");
-    // A run of backticks as long as the longest inside, and one more.
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let space = if longest > 0 { " " } else { "" };
-    format!("{fence}{space}{text}{space}{fence}")
 }

@@ -14,6 +14,7 @@ pub(crate) mod human;
 pub(crate) mod lock_stacks;
 pub(crate) mod lock_summary;
 pub(crate) mod locks;
+pub(crate) mod markdown;
 pub(crate) mod notes;
 pub(crate) mod over_time;
 pub(crate) mod page;
