@@ -78,3 +78,19 @@ fn one_bad_trace_among_good_ones_decides() {
     assert_eq!(ended.status, 2);
     assert!(ended.err.contains("/no/such/trace") && ended.out.contains("heap.trcxml: valid"), "{ended:?}");
 }
+
+#[test]
+fn what_an_importer_of_tptps_would_skip_is_said() {
+    let counts = text("counts.trcxml");
+    let (status, out) = validate(&counts, &[]);
+    let first = counts.find("<allocCount").expect("a count");
+    assert_eq!(status, 0, "{out}");
+    assert!(out.contains("    5 allocCount, first at byte "), "{out}");
+    let json = trace_json(&["validate", &trace("counts.trcxml")]);
+    let skipped = &json["imported"]["skipped"];
+    assert_eq!((&skipped["allocCount"]["count"], &skipped["allocCount"]["byte"]), (&5.into(), &first.into()));
+    assert_eq!(json["imported"]["unresolved"], serde_json::Value::Null);
+    let broken = text("jvmpi.trcxml").replacen("<methodDef ", "<methodDe ", 1);
+    let (_, out) = validate(&broken, &["--lenient"]);
+    assert!(out.contains("1 methodDe, first at byte ") && out.contains("it could not resolve "), "{out}");
+}

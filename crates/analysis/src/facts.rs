@@ -117,7 +117,7 @@ impl Facts {
         self.elements += 1;
         if let Some(origin) = self.origins.last_mut() {
             origin.has_end |= matches!(element, Element::TraceEnd(_));
-            origin.has_additions |= is_addition(element);
+            origin.has_additions |= element.is_addition();
         }
         match element {
             Element::Node(node) => self.origins.push(Origin { host: node.hostname.to_string(), ..Origin::default() }),
@@ -207,40 +207,6 @@ impl Facts {
             None => self.counts.push(Count { key: key.to_owned(), detail: detail.map(str::to_owned), value }),
         }
     }
-}
-
-/// Whether only Martini writes such elements.
-fn is_addition(element: &Element<'_>) -> bool {
-    matches!(
-        element,
-        Element::AllocCount(_)
-            | Element::AllocSample(_)
-            | Element::ThreadCount(_)
-            | Element::LiveCount(_)
-            | Element::LiveSample(_)
-            | Element::StackDef(_)
-            | Element::FunctionDef(_)
-            | Element::CpuSample(_)
-            | Element::WallSample(_)
-            | Element::SafepointCount(_)
-            | Element::Safepoint(_)
-            | Element::LateThread(_)
-            | Element::ClassInit(_)
-            | Element::ClassArchive(_)
-            | Element::ClassLoad(_)
-            | Element::Compilation(_)
-            | Element::CodeDiscarded(_)
-            | Element::JvmCounter(_)
-            | Element::FailedLookup(_)
-            | Element::RequestEntry(_)
-            | Element::Request(_)
-            | Element::RequestCount(_)
-            | Element::Mark(_)
-            | Element::MonitorUsage(_)
-            | Element::ThreadInfo(_)
-            | Element::ThreadDump(_)
-            | Element::MartiniCount(_)
-    )
 }
 
 #[cfg(test)]

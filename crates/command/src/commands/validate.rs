@@ -7,19 +7,19 @@ use anyhow::bail;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use trace::reader::TraceReader;
-use trace::validate::{DEFAULT_LIMIT, Profile, Report, Validator, Violation, validate};
+use trace::validate::{DEFAULT_LIMIT, Imported, Profile, Report, Validator, Violation, validate};
 
 use crate::commands::per_file::each;
 use crate::commands::selection::whole_number;
 use crate::exit;
 use crate::input::{progress, reading};
-use crate::render::human::{count, counted};
+use crate::render::human::{count, counted, printable};
 use crate::render::page::Width;
 
 /// Check a trace against the rules of its format
 ///
 /// These are the rules a schema cannot express: ids are defined before use and not used after their end, objects die once and inside a
-/// collection, collections and monitor events come in pairs, times do not decrease, the trace has a start and an end. For the schemas in schemas/ use
+/// collection, collections and monitor events come in pairs, times do not decrease, the trace has a start and an end. Also says which elements an importer of TPTP's would skip. For the schemas in schemas/ use
 /// `xmllint --schema`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -95,7 +95,8 @@ fn print(path: &Path, report: &Report, out: &mut impl Write) -> std::io::Result<
         } else {
             String::new()
         };
-        return writeln!(out, "{path}: {} ({elements}, {documents}{cut})", "valid".green().bold());
+        writeln!(out, "{path}: {} ({elements}, {documents}{cut})", "valid".green().bold())?;
+        return print_imported(&report.imported, out);
     }
     let total = report.total();
     let violations = counted(total, "violation", "violations");
@@ -109,6 +110,26 @@ fn print(path: &Path, report: &Report, out: &mut impl Write) -> std::io::Result<
             report.broken.iter().map(|(rule, times)| format!("{rule} {}", count(*times))).collect();
         writeln!(out, "  ... and {} more; by rule: {}", count(left), rules.join(", "))?;
     }
+    print_imported(&report.imported, out)
+}
+
+/// Says what an importer of TPTP's would not understand.
+fn print_imported(imported: &Imported, out: &mut impl Write) -> std::io::Result<()> {
+    let Imported { skipped, unresolved } = imported;
+    if skipped.is_empty() && unresolved.is_none() {
+        return writeln!(out, "  an importer of TPTP's would understand all of it");
+    }
+    if !skipped.is_empty() {
+        let all: u64 = skipped.values().map(|(number, _)| number).sum();
+        writeln!(out, "  an importer of TPTP's would skip {}:", counted(all, "element", "elements"))?;
+    }
+    for (name, (number, at)) in skipped {
+        writeln!(out, "    {} {}, first at byte {}", count(*number), printable(name), count(at.offset))?;
+    }
+    if let Some((number, at)) = unresolved {
+        let references = counted(*number, "reference", "references");
+        writeln!(out, "  it could not resolve {references} to ids, first at byte {}", count(at.offset))?;
+    }
     Ok(())
 }
 
@@ -119,6 +140,14 @@ fn to_json(path: &Path, report: &Report) -> Value {
     };
     let rules: serde_json::Map<_, _> =
         report.broken.iter().map(|(rule, &times)| (rule.as_str().to_owned(), times.into())).collect();
+    let skipped: serde_json::Map<_, _> = report
+        .imported
+        .skipped
+        .iter()
+        .map(|(name, (number, at))| (name.clone(), json!({ "count": number, "line": at.line, "byte": at.offset })))
+        .collect();
+    let unresolved =
+        report.imported.unresolved.map(|(number, at)| json!({ "count": number, "line": at.line, "byte": at.offset }));
     json!({
         "path": path.display().to_string(),
         "valid": report.is_valid(),
@@ -127,6 +156,7 @@ fn to_json(path: &Path, report: &Report) -> Value {
         "elements": report.elements.values().sum::<u64>(),
         "violation_count": report.total(),
         "rules": rules,
+        "imported": { "skipped": skipped, "unresolved": unresolved },
         "violations": report.violations.iter().map(violation).collect::<Vec<_>>(),
     })
 }

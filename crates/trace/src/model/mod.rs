@@ -4,6 +4,7 @@
 //! are written and which must be there. `docs/reference/trace-format.md` explains them;
 //! structs, writers and readers are made from it by the macro in `table`.
 
+mod additions;
 mod event_time;
 mod table;
 mod values;

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 
+use crate::model::Element;
 use crate::reader::{DocumentEnd, Event, Position, ReadError, TraceReader};
 
 use document::Document;
@@ -51,6 +52,16 @@ impl fmt::Display for Violation {
     }
 }
 
+/// What an importer that knows the elements of TPTP alone makes of a trace. It reads each element by itself, skips what it does not
+/// know, and what refers to an id that it has not seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Elements that it skips, by name: how many, and where the first is.
+    pub skipped: BTreeMap<String, (u64, Position)>,
+    /// References of the others to ids that are not defined, and where the first is.
+    pub unresolved: Option<(u64, Position)>,
+}
+
 /// What a validator found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -64,6 +75,8 @@ pub struct Report {
     pub documents: u64,
     /// Those among them without an end.
     pub truncated: u64,
+    /// What an importer of TPTP's would make of the trace.
+    pub imported: Imported,
 }
 
 impl Report {
@@ -90,7 +103,7 @@ impl Validator {
     pub fn new(profile: Profile, limit: usize) -> Self {
         Self {
             document: Document::default(),
-            findings: Findings { profile, limit, report: Report::default(), at: BEGINNING },
+            findings: Findings { profile, limit, report: Report::default(), at: BEGINNING, is_skipped: false },
         }
     }
 
@@ -106,6 +119,10 @@ impl Validator {
             Event::Element { element, at, irregularities } => {
                 findings.at = *at;
                 findings.count(element.name());
+                findings.is_skipped = element.is_addition() || matches!(element, Element::Other(_));
+                if findings.is_skipped {
+                    findings.skip(element.name());
+                }
                 self.document.element(element, *irregularities, findings);
             }
             Event::DocumentEnd(DocumentEnd::Complete) => self.document.end(findings),
@@ -166,6 +183,8 @@ struct Findings {
     limit: usize,
     report: Report,
     at: Position,
+    /// An importer of TPTP's does not know the element.
+    is_skipped: bool,
 }
 
 impl Findings {
@@ -175,6 +194,9 @@ impl Findings {
 
     /// Notes a violation; the text is only made if it will be kept.
     fn add(&mut self, rule: Rule, text: impl FnOnce() -> String) {
+        if rule == Rule::DefineBeforeUse && !self.is_skipped {
+            self.report.imported.unresolved.get_or_insert((0, self.at)).0 += 1;
+        }
         if !rule.holds_in(self.profile) {
             return;
         }
@@ -183,6 +205,12 @@ impl Findings {
             let violation = Violation { rule, document: self.report.documents, at: self.at, text: text() };
             self.report.violations.push(violation);
         }
+    }
+
+    fn skip(&mut self, name: &str) {
+        let skipped = &mut self.report.imported.skipped;
+        let name = if skipped.len() < MAX_NAMES || skipped.contains_key(name) { name } else { "..." };
+        skipped.entry(name.chars().take(64).collect()).or_insert((0, self.at)).0 += 1;
     }
 
     fn count(&mut self, name: &str) {
