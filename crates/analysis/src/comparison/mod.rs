@@ -165,10 +165,17 @@ pub fn compare(measure: Measure, before: &[&Ledger], after: &[&Ledger], least: f
     let large: Vec<Level> = places.values().filter(|level| level.scale() >= least).cloned().collect();
     let chance = Chance::of(measure, &large);
     let differs = |level: &Level| chance.excludes(level);
-    let mut candidates: Vec<(&Item, &Level)> =
-        items.iter().filter(|(item, level)| level.difference() != 0.0 && differs(&places[&item.place])).collect();
+    let mut candidates: Vec<(&Item, &Level)> = items
+        .iter()
+        .filter(|(item, level)| {
+            let place = &places[&item.place];
+            // What is gone or new may have moved, however much it varies.
+            let is_on_one_side = place.before.mean() == 0.0 || place.after.mean() == 0.0;
+            level.difference() != 0.0 && (is_on_one_side || differs(place))
+        })
+        .collect();
     candidates.sort_by(|a, b| b.1.difference().abs().total_cmp(&a.1.difference().abs()).then_with(|| a.0.cmp(b.0)));
-    let (shifts, left) = shifts::find(&candidates, least, chance.spread);
+    let (shifts, left) = shifts::find(&candidates, least, chance.spread, &differs);
     let mut changed: FxHashMap<&Place, Vec<(Box<str>, f64)>> = FxHashMap::default();
     for (&(item, _), &amount) in candidates.iter().zip(&left) {
         changed.entry(&item.place).or_default().push((item.of.clone(), amount));
@@ -188,7 +195,7 @@ pub fn compare(measure: Measure, before: &[&Ledger], after: &[&Ledger], least: f
             };
             let likelihood = chance.likelihood(&level);
             let is_large = amount.abs() >= least && amount.abs() > 0.0;
-            is_large.then(|| Change { place: place.clone(), kind, level, amount, likelihood, of })
+            (is_large && differs(&level)).then(|| Change { place: place.clone(), kind, level, amount, likelihood, of })
         })
         .collect();
     changes.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()).then_with(|| a.place.cmp(&b.place)));

@@ -42,6 +42,8 @@ struct Matching<'a> {
     moves: Vec<Move>,
     /// Amounts that differ by less than this part of them are the same.
     same: f64,
+    /// Whether a difference is more than chance.
+    differs: &'a dyn Fn(&Level) -> bool,
 }
 
 impl<'a> Matching<'a> {
@@ -88,6 +90,11 @@ impl<'a> Matching<'a> {
             if let Some(to) = to {
                 let amount = self.left[to].min(-self.left[from]);
                 self.take(from, to, amount);
+                let moved = Level { before: self.items[from].1.before.clone(), after: self.items[to].1.after.clone() };
+                if self.is_gone(from) && self.is_new(to) && !(self.differs)(&moved) {
+                    // It moved, and what it differs by is chance.
+                    (self.left[from], self.left[to]) = (0.0, 0.0);
+                }
             }
         }
     }
@@ -181,7 +188,12 @@ fn largest<T: Clone + Ord + std::hash::Hash>(amounts: impl Iterator<Item = (T, f
 }
 
 /// What moved among items that have changed, the largest first, and what is left of the difference of each.
-pub(super) fn find(items: &[(&Item, &Level)], least: f64, spread: f64) -> (Vec<Shift>, Vec<f64>) {
+pub(super) fn find(
+    items: &[(&Item, &Level)],
+    least: f64,
+    spread: f64,
+    differs: &dyn Fn(&Level) -> bool,
+) -> (Vec<Shift>, Vec<f64>) {
     let left: Vec<f64> = items.iter().map(|(_, level)| level.difference()).collect();
     let items_looked_at = &items[..items.len().min(MOST)];
     let mut matching = Matching {
@@ -189,6 +201,7 @@ pub(super) fn find(items: &[(&Item, &Level)], least: f64, spread: f64) -> (Vec<S
         left: left[..items_looked_at.len()].to_vec(),
         moves: Vec::new(),
         same: SAME.max(2.0 * spread),
+        differs,
     };
     // A package or an outer folder was renamed, or lines moved within their method.
     matching.one_to_one(|this, from, to| {

@@ -95,6 +95,14 @@ fn what_moved_and_grew_has_changed_by_what_it_grew() {
 }
 
 #[test]
+fn what_moved_and_varies_by_itself_has_not_changed() {
+    let side = |class: &'static str, values: [f64; 3]| values.map(|value| run(&[(class, "poll", "char[]", value)]));
+    let (before, after) = (side("a.Shop", [4e6, 6e6, 5e6]), side("b.Shop", [7e6, 5e6, 4.5e6]));
+    let found = compare(Measure::Bytes, &before.each_ref(), &after.each_ref(), LEAST);
+    assert_eq!((found.changes.len(), found.shifts.len()), (0, 1));
+}
+
+#[test]
 fn samples_say_no_more_than_they_know() {
     let sampled = |value: f64, error: f64| {
         let mut ledger = Ledger::new(Measure::Cpu);
