@@ -54,6 +54,7 @@ impl RequestSection {
                 time,
                 requests: sums.requests,
                 failures: (sums.failures > 0).then_some(sums.failures),
+                handovers: (sums.handovers > 0).then_some(sums.handovers),
                 took: Nanos(sums.took),
                 measured: Some(sums.measured),
                 cpu: Some(Nanos(sums.cpu)),
@@ -94,6 +95,7 @@ impl Section for RequestSection {
                 ready: ended.ready,
                 bytes: ended.bytes,
                 failed: ended.failed.then_some(Flag::Yes),
+                handed_over: ended.handed_over.then_some(Flag::Yes),
             };
             document.emit(|out| element.write(out));
         }
