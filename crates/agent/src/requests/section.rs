@@ -46,6 +46,36 @@ impl RequestSection {
         }
     }
 
+    /// Writes those that have ended and are recorded one by one.
+    fn ended(&mut self, document: &mut Document) {
+        if document.is_full() {
+            return;
+        }
+        self.entry_points(document);
+        let ended = self.requests.ended.take();
+        for (entry, thread, ended) in ended {
+            // Nothing of a thread comes behind its end.
+            if document.has_ended(thread) {
+                document.core.count_lost("requests", 1);
+                continue;
+            }
+            document.define_thread(thread);
+            let element = Request {
+                entry: id(entry),
+                number: ended.number,
+                thread: document.thread_id(thread),
+                time: document.core.clock.time(ended.begun),
+                took: ended.took,
+                cpu: Some(ended.cpu),
+                ready: ended.ready,
+                bytes: ended.bytes,
+                failed: ended.failed.then_some(Flag::Yes),
+                handed_over: ended.handed_over.then_some(Flag::Yes),
+            };
+            document.emit(|out| element.write(out));
+        }
+    }
+
     fn sums(&self, document: &mut Document, time: Time) {
         for (entry, EntryPoint { statistics, .. }) in self.requests.points.iter() {
             let Some(Taken { sums, durations }) = statistics.take() else { continue };
@@ -73,33 +103,8 @@ fn id(EntryNumber(number): EntryNumber) -> u64 {
 
 impl Section for RequestSection {
     fn turn(&mut self, document: &mut Document) {
-        if document.is_full() {
-            return;
-        }
-        self.entry_points(document);
-        let ended = self.requests.ended.take();
-        for (entry, thread, ended) in ended {
-            // Nothing of a thread comes behind its end.
-            if document.has_ended(thread) {
-                document.core.count_lost("requests", 1);
-                continue;
-            }
-            document.define_thread(thread);
-            let element = Request {
-                entry: id(entry),
-                number: ended.number,
-                thread: document.thread_id(thread),
-                time: document.core.clock.time(ended.begun),
-                took: ended.took,
-                cpu: Some(ended.cpu),
-                ready: ended.ready,
-                bytes: ended.bytes,
-                failed: ended.failed.then_some(Flag::Yes),
-                handed_over: ended.handed_over.then_some(Flag::Yes),
-            };
-            document.emit(|out| element.write(out));
-        }
-        if Ticks::now().0.saturating_sub(self.written.0) >= EACH {
+        self.ended(document);
+        if !document.is_full() && Ticks::now().0.saturating_sub(self.written.0) >= EACH {
             self.written = Ticks::now();
             let now = document.time(Ticks::now());
             self.sums(document, now);
@@ -111,7 +116,8 @@ impl Section for RequestSection {
     }
 
     fn sums(&mut self, document: &mut Document, time: Time) {
-        self.turn(document);
+        // None that is later than the end.
+        self.ended(document);
         RequestSection::sums(self, document, time);
     }
 

@@ -118,8 +118,11 @@ impl Statistics {
         add(took, ended.took.0);
         add(cpu, ended.cpu.0);
         add(&self.slots[DurationSlot::of(ended.took).number()], 1);
-        add(failures, ended.failed.into());
-        add(handovers, ended.handed_over.into());
+        for (sum, is_one) in [(failures, ended.failed), (handovers, ended.handed_over)] {
+            if is_one {
+                add(sum, 1);
+            }
+        }
         if let Some(allocated) = ended.bytes {
             add(measured, 1);
             add(bytes, allocated);

@@ -16,7 +16,7 @@ const ASYNCHRONOUS: [&str; 5] = ["grpc", "netty", "reactor-netty", "vertx", "web
 pub(crate) fn elsewhere(entries: &[EntryRow<'_>]) -> Vec<String> {
     let handed = entries.iter().filter(|entry| entry.sums.handovers > 0).map(|entry| {
         format!(
-            "{} of {} were handed over (startAsync): their times end with the call of the entry point, and what goes on on other \
+            "handed over (startAsync): {} of {}; their times end with the call of the entry point, and what goes on on other \
              threads or later is not in them",
             count(entry.sums.handovers),
             counted(entry.sums.requests, &format!("request of {}", entry.method), &format!("requests of {}", entry.method))
