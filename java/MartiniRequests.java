@@ -44,7 +44,7 @@ public final class MartiniRequests {
         }
     }
 
-    /** Called in front of each return. */
+    /** Called in front of each return; with -1 where that hands the request over to other threads. */
     @Hidden
     public static void end(int entry) {
         leave(entry, false);

@@ -1,4 +1,5 @@
-//! Tomcat with a small shop (`real/tomcat/Server.java`), and clients that ask it all the time.
+//! Tomcat with a small shop (`real/tomcat/Server.java`), and clients that ask it all the time. And Tomcat with servlets that hand requests
+//! over to other threads (`real/tomcat/Asynchronous.java`).
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -30,9 +31,19 @@ pub fn jars() -> Option<[PathBuf; 2]> {
 /// The compiled server and its jars.
 pub fn class_path() -> Vec<PathBuf> {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    compiled(&CLASSES, "tomcat/Server.java")
+}
+
+/// The compiled program whose servlets hand requests over, and the jars.
+pub fn asynchronous() -> Vec<PathBuf> {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    compiled(&CLASSES, "tomcat/Asynchronous.java")
+}
+
+fn compiled(once: &OnceLock<PathBuf>, source: &str) -> Vec<PathBuf> {
     let jars = jars().expect("looked at before");
-    let classes = CLASSES
-        .get_or_init(|| java::compile_real("tomcat/Server.java", &std::env::join_paths(&jars).expect("no colons")));
+    let path = std::env::join_paths(&jars).expect("no colons");
+    let classes = once.get_or_init(|| java::compile_real(source, &path));
     [classes.clone()].into_iter().chain(jars).collect()
 }
 

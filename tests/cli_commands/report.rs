@@ -82,6 +82,8 @@ fn the_requests_in_a_report_are_those_of_the_command() {
         assert_eq!(all(&entry["divided"], "took"), all(&known["divided"], "nanos"));
         assert_eq!(all(&entry["divided"], "why"), all(&known["divided"], "why"));
     }
+    let notes = report(&trace("requests.trcxml"))["requests"]["notes"].to_string();
+    assert!(notes.contains("handed over (startAsync): 312 of 1,010 requests of shop.Orders.handle"), "{notes}");
     assert_eq!(report(&trace("heap.trcxml"))["requests"], Value::Null);
 }
 

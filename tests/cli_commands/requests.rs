@@ -119,3 +119,27 @@ fn requests_that_are_not_there_are_said_so() {
     assert_eq!(ended.status, 0);
     assert!(ended.out.contains("martini run --requests"), "{}", ended.out);
 }
+
+#[test]
+fn requests_that_go_on_elsewhere_are_said_to() {
+    let json = trace_json(&["requests", &trace("requests.trcxml"), "--request", "shop.Orders.handle:58"]);
+    let [entry] = &json["entries"].as_array().expect("entries")[..] else { panic!("{json}") };
+    assert_eq!(
+        (&entry["handovers"], &entry["requests"], &entry["divided"][0]["handed_over"]),
+        (&json!(312), &json!(1010), &json!(true))
+    );
+    let notes = |json: &Value| -> Vec<String> {
+        let notes = json["notes"].as_array().expect("notes").iter().map(|note| note.as_str().expect("text").to_owned());
+        notes.filter(|note| note.contains("other threads")).collect()
+    };
+    let [note] = &notes(&json)[..] else { panic!("{json}") };
+    assert!(note.starts_with("handed over (startAsync): 312 of 1,010 requests of shop.Orders.handle; "), "{note}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("webflux.trcxml");
+    let of_webflux =
+        text("requests.trcxml").replace("kind=\"servlet\"", "kind=\"webflux\"").replace("handovers=", "other=");
+    std::fs::write(&path, of_webflux).expect("it can be written");
+    let json = trace_json(&["requests", path.to_str().expect("a path")]);
+    let [note] = &notes(&json)[..] else { panic!("{json}") };
+    assert!(note.starts_with("webflux: a request is the call of the handler; "), "{note}");
+}

@@ -2,13 +2,13 @@
 //! refused is what was done to it.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use analysis::warm_up::{ArchiveRow, Cause, ClassSource, WarmUpStats};
 use bci_tests::jdk::{self, Collector, Jdk};
-use bci_tests::process;
+use bci_tests::process::{self, wait_until};
 use bci_tests::profiled::{Profiled, is_safe_mode};
 use bci_tests::read::TraceData;
 use bci_tests::suite::Suite;
@@ -239,9 +239,22 @@ fn an_archive_is_refused(jdk: &Jdk) {
     // The one that has nothing of the class path is used.
     let other = place.folder.join("other.jar");
     fs::copy(&place.jar, &other).expect("copied");
-    let rows = place.fates(jdk, &both, |program| program.class_path(&other));
-    assert_eq!(rows[0].refusal, None, "{rows:?}");
-    assert!(matches!(rows[1].refusal, Some(ArchiveRefusal::ClassPath | ArchiveRefusal::ChangedJar)), "{rows:?}");
+    let is_refused_for = |refusals: &[ArchiveRefusal]| {
+        let rows = place.fates(jdk, &both, |program| program.class_path(&other));
+        assert_eq!((rows.len(), rows[0].refusal), (2, None), "{rows:?}");
+        assert!(rows[1].refusal.is_some_and(|refusal| refusals.contains(&refusal)), "{rows:?}");
+    };
+    is_refused_for(&[ArchiveRefusal::ChangedJar]);
+    let made = fs::metadata(&place.jar).and_then(|jar| jar.modified()).expect("a time");
+    File::options().write(true).open(&other).and_then(|jar| jar.set_modified(made)).expect("ours");
+    // The JVM may end before it is read.
+    is_refused_for(&[ArchiveRefusal::ClassPath, ArchiveRefusal::Unknown]);
+    let program = place.program(jdk, &both, LIGHT).class_path(&other).options("warmup=on,heap=vm").args(&["wait"]);
+    let mut waiting = program.start();
+    let trace = waiting.file.clone();
+    wait_until(|| fs::read_to_string(&trace).is_ok_and(|text| text.contains("refusal=\"classPath\"")));
+    waiting.send("");
+    waiting.finish();
     let rows = place.fates(jdk, &both, |program| program.flags(&["-XX:-UseCompressedOops"]));
     is_refused(&rows, &base, ArchiveRefusal::Flag, "UseCompressedOops");
     is_refused(&rows, &top, ArchiveRefusal::Flag, "UseCompressedOops");

@@ -1,4 +1,5 @@
-//! `request=METHOD`: each call is one request, however it ends, and its bytes are those of its own objects.
+//! `request=METHOD`: each call is one request, however it ends, and its bytes are those of its own objects. `requests=on`: those that a
+//! servlet hands over are flagged.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,7 @@ use bci_tests::jdk::{Jdk, Mode};
 use bci_tests::profiled::{Profiled, Ran};
 use bci_tests::read::TraceData;
 use bci_tests::suite::Suite;
+use bci_tests::tomcat;
 use trace::durations::{self, DurationSlot};
 use trace::model::{Element, Flag};
 
@@ -13,6 +15,14 @@ pub(crate) fn tests(suite: &mut Suite) {
     suite.each_jdk_and(&[("mixed", Mode::Default), ("interpreted", Mode::Interpreted)], each_call_is_one_request);
     suite.each_jdk(a_pattern_without_a_method_is_said);
     suite.jdks(21..).each(a_virtual_thread_has_its_own_bytes);
+    if tomcat::jars().is_some() {
+        suite.each_jdk_and(&[("known", Of::Server), ("named", Of::Servlet)], what_a_servlet_hands_over_is_flagged);
+    } else {
+        suite.skip(
+            "requests::what_a_servlet_hands_over_is_flagged".to_owned(),
+            "MARTINI_REAL_PROGRAMS names no folder with Tomcat's jars",
+        );
+    }
 }
 
 /// What a trace says of one entry point.
@@ -24,6 +34,7 @@ struct Entry {
     /// By the sums.
     requests: u64,
     failures: u64,
+    handovers: u64,
     bytes: u64,
     by_slot: BTreeMap<DurationSlot, u64>,
 }
@@ -34,6 +45,7 @@ struct Single {
     slot: DurationSlot,
     bytes: u64,
     failed: bool,
+    handed_over: bool,
 }
 
 /// What a trace says of requests.
@@ -70,12 +82,14 @@ impl TraceData for Read {
                     slot: DurationSlot::of(request.took),
                     bytes: request.bytes.expect("the JVM says how many"),
                     failed: request.failed == Some(Flag::Yes),
+                    handed_over: request.handed_over == Some(Flag::Yes),
                 });
             }
             Element::RequestCount(count) => {
                 let entry = self.entry(count.entry);
                 entry.requests += count.requests;
                 entry.failures += count.failures.unwrap_or(0);
+                entry.handovers += count.handovers.unwrap_or(0);
                 entry.bytes += count.bytes.unwrap_or(0);
                 durations::read(&count.durations).for_each(|(slot, n)| *entry.by_slot.entry(slot).or_default() += n);
             }
@@ -149,5 +163,45 @@ fn a_virtual_thread_has_its_own_bytes(jdk: &Jdk) {
     assert_eq!((hops.requests, hops.single.len() as u64, hops.failures), (requests, requests, 0));
     for single in &hops.single {
         assert!((bytes..bytes + OF_SLEEPS).contains(&single.bytes), "{bytes} {single:?}");
+    }
+}
+
+/// Whose calls are requests.
+#[derive(Clone, Copy)]
+enum Of {
+    /// The server's, which are found.
+    Server,
+    /// The servlet's, which is named.
+    Servlet,
+}
+
+fn what_a_servlet_hands_over_is_flagged(jdk: &Jdk, of: Of) {
+    let options = match of {
+        Of::Server => "requests=on",
+        Of::Servlet => "request=Asynchronous$Handed.doGet",
+    };
+    let program = Profiled::on(jdk).options(options).jars(tomcat::asynchronous()).main("Asynchronous").args(&["208"]);
+    let ran = program.run_and_read::<Read>();
+    let out = ran.out();
+    let said: Vec<u64> = out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [calls, handed, dispatched] = said[..] else { panic!("{out}") };
+    assert_eq!((calls, handed, dispatched), (208, 104, 52), "{}", ran.err());
+    let recorded = ran.trace.entries.values().map(|(method, entry)| {
+        let flagged = entry.single.iter().filter(|single| single.handed_over).count() as u64;
+        assert_eq!(flagged, entry.handovers, "{method}");
+        (&**method, entry.kind.as_deref(), entry.requests, entry.handovers)
+    });
+    let mut recorded: Vec<_> = recorded.collect();
+    recorded.sort_unstable();
+    match of {
+        // Where it is dispatched to is a request of its own.
+        Of::Server => assert_eq!(
+            recorded,
+            [
+                ("jakarta.servlet.http.HttpServlet.service", Some("servlet"), dispatched, 0),
+                ("org.apache.catalina.connector.CoyoteAdapter.service", Some("tomcat"), calls, handed),
+            ]
+        ),
+        Of::Servlet => assert_eq!(recorded, [("Asynchronous$Handed.doGet", None, calls + dispatched, handed)]),
     }
 }

@@ -97,13 +97,6 @@ impl DumpOptions {
     }
 }
 
-/// The file that requests a dump when it appears: the trace's path and `.dump`.
-pub fn request_file(trace: &Path) -> PathBuf {
-    let mut path = trace.as_os_str().to_owned();
-    path.push(".dump");
-    path.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +121,5 @@ mod tests {
         options.file = Some("/y/one.bin".into());
         let paths = [1, 2, 3].map(|number| options.path(Path::new("/x/app.trcxml"), number));
         assert_eq!(paths, ["/y/one.bin", "/y/one-2.bin", "/y/one-3.bin"].map(PathBuf::from));
-        assert_eq!(request_file(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.dump"));
     }
 }

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod draft;
 mod dump;
 mod error;
@@ -26,7 +27,8 @@ mod table;
 mod tests;
 mod tptp;
 
-pub use dump::{DumpContents, DumpFormat, DumpOptions, DumpWhen, request_file};
+pub use beside::beside;
+pub use dump::{DumpContents, DumpFormat, DumpOptions, DumpWhen};
 pub use error::OptionError;
 pub use kind::Choice;
 pub use method::{MethodName, MethodPattern};

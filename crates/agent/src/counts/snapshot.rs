@@ -3,8 +3,9 @@
 //! The agent's control thread makes them, the writer writes them. The program's threads take no part.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use agent_options::beside;
 
 use super::report::SiteCount;
 use super::sums::Totals;
@@ -40,7 +41,7 @@ pub(super) struct Snapshots {
 impl Snapshots {
     /// Starts the clock, and removes an old request.
     pub(super) fn begin(core: &Core) -> Snapshots {
-        let request = Mutex::new(RequestFile::begin(request(&core.trace_path)));
+        let request = Mutex::new(RequestFile::begin(beside(&core.trace_path, "live")));
         let schedule = Mutex::new(Schedule::begin(core.options.every, Instant::now()));
         Snapshots { request, schedule, waiting: Mutex::default() }
     }
@@ -76,22 +77,5 @@ impl Snapshots {
     /// Forgets all of them.
     pub(super) fn release(&self) {
         *self.waiting.lock() = VecDeque::new();
-    }
-}
-
-/// The file that requests the counts so far and a heap histogram by its existence: the trace's path and `.live`.
-fn request(trace: &Path) -> PathBuf {
-    let mut path = trace.as_os_str().to_owned();
-    path.push(".live");
-    path.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_lies_beside_the_trace() {
-        assert_eq!(request(Path::new("/x/app.trcxml")), Path::new("/x/app.trcxml.live"));
     }
 }

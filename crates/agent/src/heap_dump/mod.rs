@@ -26,7 +26,7 @@ mod take;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use agent_options::request_file;
+use agent_options::beside;
 use jvmti::jni_sys::{JNIEnv, jclass, jint};
 use jvmti::sys::{JVMTI_EVENT_RESOURCE_EXHAUSTED, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP, jvmtiEnv};
 use jvmti::{Jni, guard};
@@ -284,7 +284,7 @@ unsafe extern "system" fn run(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: *mut std::f
         let _closes = CloseOnDrop(dumps);
         dumps.queue.progress.is_of_this_thread();
         let when = core.options.dump.when;
-        let mut requests = when.request.then(|| RequestFile::begin(request_file(&core.trace_path)));
+        let mut requests = when.request.then(|| RequestFile::begin(beside(&core.trace_path, "dump")));
         let mut maker = match DumpMaker::new(dumps, jni) {
             Ok(maker) => maker,
             Err(problem) => return message(&format!("cannot dump the heap: {problem}")),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::thread::{JoinHandle, available_parallelism};
 use std::time::{Duration, Instant};
 
-use agent_options::Readiness as Kind;
+use agent_options::{Readiness as Kind, beside};
 use jvmti::Jni;
 use warmth::{History, State, Used};
 
@@ -79,9 +79,7 @@ impl Readiness {
 
     /// The file that says whether the JVM is warm.
     fn file(&self) -> PathBuf {
-        let mut name = self.core.trace_path.clone().into_os_string();
-        name.push(".ready");
-        name.into()
+        beside(&self.core.trace_path, "ready")
     }
 
     /// Looks until the recording ends.
@@ -141,8 +139,7 @@ fn judge(history: &History, watched: Duration, has_c2: bool) -> Said {
 /// Replaces the file as a whole: who reads it never sees a part. Only its owner can read it.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    let mut new = path.to_owned().into_os_string();
-    new.push(".new");
+    let new = beside(path, "new");
     let opened =
         File::options().write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(&new);
     opened.and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| fs::rename(&new, path))

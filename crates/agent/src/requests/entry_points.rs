@@ -1,4 +1,5 @@
-//! The methods that are entry points of requests: those that the user named, and those of common servers and frameworks.
+//! The methods that are entry points of requests: those that the user named, and those of common servers and frameworks. And those by
+//! which these hand a request over to other threads: departures.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,6 +61,18 @@ const KNOWN: [Known; 22] = [
     known("flink", "org/apache/flink/streaming/runtime/io/AbstractStreamTaskNetworkInput", "processElement", "("),
 ];
 
+/// Classes whose `startAsync` hands the request over: it may go on on other threads, and after the call of the entry point has ended.
+const DEPARTURES: [&str; 7] = [
+    "org/apache/catalina/connector/Request",
+    "org/eclipse/jetty/server/Request",
+    "org/eclipse/jetty/ee8/nested/Request",
+    "org/eclipse/jetty/ee9/nested/Request",
+    "org/eclipse/jetty/ee10/servlet/ServletApiRequest",
+    "org/eclipse/jetty/ee11/servlet/ServletApiRequest",
+    "io/undertow/servlet/spec/HttpServletRequestImpl",
+];
+const DEPARTS: &[u8] = b"startAsync";
+
 /// Interfaces whose implementations have one.
 const LISTENERS: [Known; 2] = [
     known("jms", "javax/jms/MessageListener", "onMessage", "(Ljavax/jms/Message;)"),
@@ -72,6 +85,11 @@ const WITHOUT_LISTENERS: [&[u8]; 3] = [b"java/", b"jdk/", b"sun/"];
 /// The number of an entry point, which rewritten code passes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EntryNumber(pub(super) i32);
+
+impl EntryNumber {
+    /// No entry point: the request that is under way was handed over.
+    pub(super) const DEPARTURE: EntryNumber = EntryNumber(-1);
+}
 
 /// An entry point.
 pub(super) struct EntryPoint {
@@ -120,9 +138,11 @@ impl EntryPoints {
         self.may_listen(class) || self.is_of_that_name(class)
     }
 
-    /// Whether a class has one, if it is the one of that internal name.
+    /// Whether a class has one, or a departure, if it is the one of that internal name.
     pub(super) fn is_of_that_name(&self, class: &[u8]) -> bool {
-        self.options.known && KNOWN.iter().any(|known| known.class.as_bytes() == class) || self.is_named(class)
+        self.options.known && KNOWN.iter().any(|known| known.class.as_bytes() == class)
+            || has_departure(class)
+            || self.is_named(class)
     }
 
     /// Whether a class of that internal name may implement one of the interfaces.
@@ -155,7 +175,8 @@ impl EntryPoints {
         let class = class_name_of_internal(&decode(name));
         let named: Vec<usize> =
             (0..).zip(&self.options.methods).filter(|(_, m)| m.matches_class(&class)).map(|(i, _)| i).collect();
-        (!known.is_empty() || !named.is_empty()).then_some(ClassEntries { class, known, named })
+        let departs = has_departure(name);
+        (departs || !known.is_empty() || !named.is_empty()).then_some(ClassEntries { class, known, named, departs })
     }
 
     /// The entry point that a method of the class is, if it is one and there is room.
@@ -219,11 +240,24 @@ impl EntryPoints {
     }
 }
 
-/// What of a class may be entry points.
+/// Whether a class of that internal name has a method that hands requests over.
+fn has_departure(class: &[u8]) -> bool {
+    DEPARTURES.iter().any(|departure| departure.as_bytes() == class)
+}
+
+/// What of a class may be entry points, and departures.
 pub(super) struct ClassEntries {
     /// As the language names it.
     class: String,
     known: Vec<&'static Known>,
     /// Which patterns match the class.
     named: Vec<usize>,
+    departs: bool,
+}
+
+impl ClassEntries {
+    /// Whether a method of the class hands the request over when it returns.
+    pub(super) fn departs(&self, method: &MethodView<'_>) -> bool {
+        self.departs && method.name() == DEPARTS
+    }
 }

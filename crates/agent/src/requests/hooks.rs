@@ -1,4 +1,4 @@
-//! Rewrites entry points: they call MartiniRequests when they begin and at each of their ends.
+//! Rewrites entry points: they call MartiniRequests when they begin and at each of their ends. Departures call it when they return.
 
 use classfile::opcode::{ARETURN, DRETURN, FRETURN, IRETURN, LRETURN, RETURN};
 use classfile::{Bracket, ClassFile, Insert, Instruction, Instrument, MethodView, Op, OpcodeSet, StaticMethod};
@@ -28,7 +28,7 @@ impl Rewriter for Requests {
             return None;
         }
         let entries = self.points.of_class(class)?;
-        let mut calls = EntryCalls { points: &self.points, entries, entry: None };
+        let mut calls = EntryCalls { points: &self.points, entries, entry: None, departs: false };
         self.core.rewriting.note(class.name(), classfile::rewrite_class(class, &mut calls))
     }
 
@@ -65,12 +65,15 @@ struct EntryCalls<'e> {
     entries: ClassEntries,
     /// That of the current method.
     entry: Option<EntryNumber>,
+    /// Whether it is a departure.
+    departs: bool,
 }
 
 impl Instrument for EntryCalls<'_> {
     fn method(&mut self, method: &MethodView<'_>) -> bool {
         self.entry = self.points.of_method(&self.entries, method);
-        self.entry.is_some()
+        self.departs = self.entries.departs(method);
+        self.entry.is_some() || self.departs
     }
 
     fn bracket(&self, _: &MethodView<'_>) -> Option<Bracket> {
@@ -87,7 +90,8 @@ impl Instrument for EntryCalls<'_> {
     }
 
     fn instruction(&mut self, _: &MethodView<'_>, _: &Instruction<'_>, insert: &mut Insert<'_>) {
-        if let Some(EntryNumber(entry)) = self.entry {
+        let departure = self.departs.then_some(EntryNumber::DEPARTURE);
+        for EntryNumber(entry) in departure.into_iter().chain(self.entry) {
             insert.before(&[Op::PushInt(entry), Op::InvokeStatic(&END)]);
         }
     }

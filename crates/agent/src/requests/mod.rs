@@ -123,10 +123,13 @@ fn entered(jni: Jni, entry: jint) {
     });
 }
 
-/// The current thread leaves an entry point.
+/// The current thread leaves an entry point or a departure.
 fn left(jni: Jni, entry: jint, failed: jboolean) {
     let entry = EntryNumber(entry);
     enter_for(jni, |requests: &Requests, jni, context, state: &mut RequestThread| {
+        if entry == EntryNumber::DEPARTURE {
+            return state.request.iter_mut().for_each(Request::depart);
+        }
         let Some(request) = state.request.take_if(|request| request.leave(entry)) else { return };
         let Some(point) = requests.points.get(entry) else { return };
         let end = under_way::End { failed, queue: &mut state.queue };

@@ -46,32 +46,8 @@ impl RequestSection {
         }
     }
 
-    fn sums(&self, document: &mut Document, time: Time) {
-        for (entry, EntryPoint { statistics, .. }) in self.requests.points.iter() {
-            let Some(Taken { sums, durations }) = statistics.take() else { continue };
-            let element = RequestCount {
-                entry: id(entry),
-                time,
-                requests: sums.requests,
-                failures: (sums.failures > 0).then_some(sums.failures),
-                took: Nanos(sums.took),
-                measured: Some(sums.measured),
-                cpu: Some(Nanos(sums.cpu)),
-                bytes: (sums.measured > 0).then_some(sums.bytes),
-                durations: Cow::Owned(durations::write(durations)),
-            };
-            document.emit(|out| element.write(out));
-        }
-    }
-}
-
-fn id(EntryNumber(number): EntryNumber) -> u64 {
-    // From 1 on, as other ids are; numbers are not negative.
-    number as u64 + 1
-}
-
-impl Section for RequestSection {
-    fn turn(&mut self, document: &mut Document) {
+    /// Writes those that have ended and are recorded one by one.
+    fn ended(&mut self, document: &mut Document) {
         if document.is_full() {
             return;
         }
@@ -94,10 +70,41 @@ impl Section for RequestSection {
                 ready: ended.ready,
                 bytes: ended.bytes,
                 failed: ended.failed.then_some(Flag::Yes),
+                handed_over: ended.handed_over.then_some(Flag::Yes),
             };
             document.emit(|out| element.write(out));
         }
-        if Ticks::now().0.saturating_sub(self.written.0) >= EACH {
+    }
+
+    fn sums(&self, document: &mut Document, time: Time) {
+        for (entry, EntryPoint { statistics, .. }) in self.requests.points.iter() {
+            let Some(Taken { sums, durations }) = statistics.take() else { continue };
+            let element = RequestCount {
+                entry: id(entry),
+                time,
+                requests: sums.requests,
+                failures: (sums.failures > 0).then_some(sums.failures),
+                handovers: (sums.handovers > 0).then_some(sums.handovers),
+                took: Nanos(sums.took),
+                measured: Some(sums.measured),
+                cpu: Some(Nanos(sums.cpu)),
+                bytes: (sums.measured > 0).then_some(sums.bytes),
+                durations: Cow::Owned(durations::write(durations)),
+            };
+            document.emit(|out| element.write(out));
+        }
+    }
+}
+
+fn id(EntryNumber(number): EntryNumber) -> u64 {
+    // From 1 on, as other ids are; numbers are not negative.
+    number as u64 + 1
+}
+
+impl Section for RequestSection {
+    fn turn(&mut self, document: &mut Document) {
+        self.ended(document);
+        if !document.is_full() && Ticks::now().0.saturating_sub(self.written.0) >= EACH {
             self.written = Ticks::now();
             let now = document.time(Ticks::now());
             self.sums(document, now);
@@ -109,7 +116,8 @@ impl Section for RequestSection {
     }
 
     fn sums(&mut self, document: &mut Document, time: Time) {
-        self.turn(document);
+        // None that is later than the end.
+        self.ended(document);
         RequestSection::sums(self, document, time);
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Ended {
     /// What its thread allocated, if the VM says so.
     pub(super) bytes: Option<u64>,
     pub(super) failed: bool,
+    /// It was handed over, and may go on on other threads.
+    pub(super) handed_over: bool,
 }
 
 /// Sums since they were taken last, and what is needed to choose the requests that are recorded one by one.
@@ -47,6 +49,7 @@ pub(super) struct Statistics {
 pub(super) struct Sums<T> {
     pub(super) requests: T,
     pub(super) failures: T,
+    pub(super) handovers: T,
     pub(super) took: T,
     /// Of how many `bytes` is the sum.
     pub(super) measured: T,
@@ -108,15 +111,17 @@ impl Statistics {
     /// Adds a request that has ended; true if it is to be recorded.
     pub(super) fn add(&self, ended: &Ended) -> bool {
         let add = |sum: &AtomicU64, value: u64| sum.fetch_add(value, Ordering::Relaxed);
-        let Sums { requests, failures, took, measured, cpu, bytes } = &self.sums;
+        let Sums { requests, failures, handovers, took, measured, cpu, bytes } = &self.sums;
         add(&self.ended, 1);
         add(&self.log_sum, ((ended.took.0.max(1) as f64).log2() * LOG_UNIT) as u64);
         add(requests, 1);
         add(took, ended.took.0);
         add(cpu, ended.cpu.0);
         add(&self.slots[DurationSlot::of(ended.took).number()], 1);
-        if ended.failed {
-            add(failures, 1);
+        for (sum, is_one) in [(failures, ended.failed), (handovers, ended.handed_over)] {
+            if is_one {
+                add(sum, 1);
+            }
         }
         if let Some(allocated) = ended.bytes {
             add(measured, 1);
@@ -136,13 +141,14 @@ impl Statistics {
     /// What was added up since this was called last; `None` if there was no request.
     pub(super) fn take(&self) -> Option<Taken> {
         let take = |sum: &AtomicU64| sum.swap(0, Ordering::Relaxed);
-        let Sums { requests, failures, took, measured, cpu, bytes } = &self.sums;
+        let Sums { requests, failures, handovers, took, measured, cpu, bytes } = &self.sums;
         if requests.load(Ordering::Relaxed) == 0 {
             return None;
         }
         let sums = Sums {
             requests: take(requests),
             failures: take(failures),
+            handovers: take(handovers),
             took: take(took),
             measured: take(measured),
             cpu: take(cpu),
@@ -162,7 +168,16 @@ mod tests {
 
     fn request(number: u64, begun: u64, took: u64) -> Ended {
         let (begun, took) = (Ticks(begun), Nanos(took));
-        Ended { number, begun, took, cpu: Nanos(took.0 / 2), ready: None, bytes: Some(100), failed: number == 2 }
+        Ended {
+            number,
+            begun,
+            took,
+            cpu: Nanos(took.0 / 2),
+            ready: None,
+            bytes: Some(100),
+            failed: number == 2,
+            handed_over: number < 3,
+        }
     }
 
     #[test]
@@ -187,7 +202,7 @@ mod tests {
         statistics.add(&request(1, 10, 40));
         statistics.add(&request(2, 20, 40));
         assert_eq!(statistics.open(), 0);
-        let sums = Sums { requests: 2, failures: 1, took: 80, measured: 2, cpu: 40, bytes: 200 };
+        let sums = Sums { requests: 2, failures: 1, handovers: 2, took: 80, measured: 2, cpu: 40, bytes: 200 };
         assert_eq!(statistics.take(), Some(Taken { sums, durations: vec![(DurationSlot::of(Nanos(40)), 2)] }));
         assert_eq!(statistics.take(), None);
     }

@@ -47,6 +47,7 @@ pub(super) struct Request {
     /// Of the platform thread, when it began or went on there.
     since: Meters,
     queued: Option<u64>,
+    handed_over: bool,
 }
 
 impl Request {
@@ -54,7 +55,7 @@ impl Request {
     pub(super) fn begin(core: &Core, jni: Jni, carrier: ThreadIndex, start: Start) -> Request {
         let Start { entry, number, begun, queued } = start;
         let since = Meters::read(core, jni, carrier);
-        Request { frames: vec![entry], number, begun, cpu: 0, bytes: Some(0), since, queued }
+        Request { frames: vec![entry], number, begun, cpu: 0, bytes: Some(0), since, queued, handed_over: false }
     }
 
     /// Another entry point is entered: no request of its own.
@@ -67,6 +68,11 @@ impl Request {
         let last = self.frames.iter().rposition(|&entered| entered == entry);
         self.frames.truncate(last.unwrap_or(self.frames.len()));
         self.frames.is_empty()
+    }
+
+    /// It is handed over: it may go on elsewhere when the entry point is left.
+    pub(super) fn depart(&mut self) {
+        self.handed_over = true;
     }
 
     /// It ends on the current thread.
@@ -86,6 +92,7 @@ impl Request {
             ready: queued.map(Nanos),
             bytes: self.bytes,
             failed,
+            handed_over: self.handed_over,
         }
     }
 

@@ -7,7 +7,7 @@
 //! counters       what the VM itself counts of classes, compilers, collections
 //! exceptions     exceptions that are made, and look-ups of classes that failed
 //! archive        whether archives of classes are used that the command line names, and if not why
-//! watch          the thread that does all this but exceptions and archives: nothing else is done on the program's threads
+//! watch          the thread that does all this but exceptions and archives; archives that have to be read whole have a thread of their own
 //! report         what the writer takes
 //! ```
 
@@ -41,6 +41,7 @@ use agent_core::core::Core;
 use agent_core::core::context::{Reporter, inside};
 use agent_core::core::feature::{End, Feature};
 use agent_trace::Section;
+use archive::{Look, Unread};
 use compilations::Compilers;
 use counters::Counters;
 use exceptions::{CURRENT, Exceptions, WarmUpThread};
@@ -60,6 +61,8 @@ const LOGGED: &str = "class+load=info,class+init=info,jit+compilation=debug";
 pub(crate) struct WarmUp {
     core: &'static Core,
     archives: archive::Named,
+    /// Those that are being read, or will be; empty from the end of the recording on.
+    unread: Mutex<Vec<Unread>>,
     watcher: Mutex<Option<(Ender, JoinHandle<Watcher>)>>,
     reports: Reports<Report>,
     exceptions: Exceptions,
@@ -79,6 +82,7 @@ impl WarmUp {
         WarmUp {
             core,
             archives: archive::Named::of(core),
+            unread: Mutex::default(),
             watcher: Mutex::default(),
             reports: Reports::default(),
             exceptions: Exceptions::default(),
@@ -98,6 +102,33 @@ impl WarmUp {
     fn add(&self, report: Report) {
         if !self.reports.add(report) {
             self.core.count_lost("initialisers and compilations", 1);
+        }
+    }
+
+    /// Looks whether the archives are used that the command line names.
+    fn look_at_archives(&'static self) {
+        for look in self.archives.look(self.core) {
+            match look {
+                Look::Known(archive) => self.add(Report::Archive(archive, Ticks::now())),
+                Look::Unread(unread) => self.unread.lock().push(unread),
+            }
+        }
+        // Without the thread they stay unread.
+        if !self.unread.lock().is_empty() {
+            let _ = native_thread::start("martini-archives", || self.read_archives());
+        }
+    }
+
+    /// Reads the archives that are to be read, until the recording ends.
+    fn read_archives(&self) {
+        loop {
+            let Some(unread) = self.unread.lock().first().cloned() else { return };
+            let archive = unread.read(|| !self.unread.lock().is_empty());
+            let mut left = self.unread.lock();
+            if !left.is_empty() {
+                left.remove(0);
+                self.add(Report::Archive(archive, Ticks::now()));
+            }
         }
     }
 
@@ -175,8 +206,7 @@ impl Feature for WarmUp {
     }
 
     fn prepare(&'static self, jni: Jni) -> Result<(), String> {
-        let now = Ticks::now();
-        self.archives.look(self.core).into_iter().for_each(|archive| self.add(Report::Archive(archive, now)));
+        self.look_at_archives();
         // Everything else can be recorded without it.
         match self.core.jvm.helpers.define(jni, &EXCEPTIONS) {
             Ok(class) => drop(self.helper.set(class)),
@@ -210,6 +240,9 @@ impl Feature for WarmUp {
     }
 
     fn stop(&'static self, jni: Jni, _: End) {
+        for unread in std::mem::take(&mut *self.unread.lock()) {
+            self.add(Report::Archive(unread.unexamined(), Ticks::now()));
+        }
         let Some((ender, handle)) = self.watcher.lock().take() else { return };
         ender.end();
         let Ok(mut watcher) = handle.join() else { return };

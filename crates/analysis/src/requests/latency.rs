@@ -50,6 +50,8 @@ pub struct Sums {
     pub requests: u64,
     /// Those that an exception ended.
     pub failures: u64,
+    /// Those that were handed over (`startAsync`): what went on on other threads or after the call is in no sum.
+    pub handovers: u64,
     /// How long they took in all.
     pub took: Nanos,
     /// Of how many CPU time and bytes are known.
@@ -65,6 +67,7 @@ impl Sums {
         for (sum, more) in [
             (&mut self.requests, other.requests),
             (&mut self.failures, other.failures),
+            (&mut self.handovers, other.handovers),
             (&mut self.took.0, other.took.0),
             (&mut self.measured, other.measured),
             (&mut self.cpu.0, other.cpu.0),
@@ -110,6 +113,7 @@ impl Latency {
         let sums = Sums {
             requests: count.requests,
             failures: count.failures.unwrap_or(0),
+            handovers: count.handovers.unwrap_or(0),
             took: count.took,
             measured: count.measured.unwrap_or(0),
             cpu: count.cpu.unwrap_or_default(),
@@ -167,6 +171,7 @@ mod tests {
             time: Time(0),
             requests,
             failures: Some(1),
+            handovers: Some(2),
             took: Nanos(10),
             measured: None,
             cpu: None,
@@ -189,7 +194,8 @@ mod tests {
             at = moment.until;
         }
         assert_eq!((at, latency.whole.until), (Nanos(5005), Nanos(5005)));
-        assert_eq!((latency.whole.sums.requests, latency.whole.sums.failures), (10_000, 5000));
+        let Sums { requests, failures, handovers, .. } = latency.whole.sums;
+        assert_eq!((requests, failures, handovers), (10_000, 5000, 10_000));
     }
 
     proptest! {

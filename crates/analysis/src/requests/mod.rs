@@ -55,6 +55,7 @@ struct Ended {
     ready: Option<Nanos>,
     bytes: Option<u64>,
     failed: bool,
+    handed_over: bool,
 }
 
 /// A request that was looked at.
@@ -378,6 +379,7 @@ impl RequestStats {
                 ready: request.ready,
                 bytes: request.bytes,
                 failed: request.failed == Some(Flag::Yes),
+                handed_over: request.handed_over == Some(Flag::Yes),
             });
         }
     }

@@ -86,6 +86,8 @@ pub struct RequestRow<'a> {
     pub bytes: Option<u64>,
     /// An exception ended it.
     pub failed: bool,
+    /// It was handed over (`startAsync`): what went on on other threads or after the call is not in it.
+    pub handed_over: bool,
     /// The parts of its time.
     pub split: &'a Split,
     /// Static initialisers that ran in it, that with the most time of its own first.
@@ -266,6 +268,7 @@ impl RequestReport {
             ready: request.ready,
             bytes: request.bytes,
             failed: request.failed,
+            handed_over: request.handed_over,
             split: &details.split,
             initialisers: details.initialised.iter().map(|one| self.initialiser(looked, one, code)).collect(),
             waits: details.waited.iter().map(|waited| self.waits(waited, code)).collect(),

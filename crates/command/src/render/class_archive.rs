@@ -123,7 +123,8 @@ fn feature(origin: &Origin) -> Option<u32> {
 /// Why, as a clause.
 fn because(refusal: ArchiveRefusal, detail: &str, agents: &[String]) -> String {
     match refusal {
-        ArchiveRefusal::Unknown => "why is not known".to_owned(),
+        ArchiveRefusal::Unknown if detail.is_empty() => "why is not known".to_owned(),
+        ArchiveRefusal::Unknown => format!("why is not known ({detail})"),
         ArchiveRefusal::Missing => "there is no such file".to_owned(),
         ArchiveRefusal::Unreadable => format!("it cannot be read ({detail})"),
         ArchiveRefusal::NoArchive => "it is no archive of classes".to_owned(),

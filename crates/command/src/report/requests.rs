@@ -6,6 +6,7 @@ use trace::filter::Pattern;
 use trace::time::Nanos;
 
 use super::names::shown;
+use crate::render::notes::elsewhere;
 use crate::render::requests::{Recorded, why};
 
 /// So many entry points are shown.
@@ -19,6 +20,7 @@ pub(super) fn json(report: &RequestReport, own: &[Pattern]) -> Value {
     let recorded = Recorded::of(report.facts());
     let entries = report.entries();
     let left = entries.len().saturating_sub(ROWS);
+    let notes: Vec<_> = elsewhere(&entries).iter().map(|note| shown(note)).collect();
     let entries = entries.iter().take(ROWS).map(|entry| {
         let EntryRow { percentiles: [p50, p90, p99, p999], .. } = *entry;
         json!({
@@ -39,7 +41,7 @@ pub(super) fn json(report: &RequestReport, own: &[Pattern]) -> Value {
             "divided": report.requests(entry.method, own).iter().map(|row| request(row, recorded)).collect::<Vec<_>>(),
         })
     });
-    json!({ "entries": entries.collect::<Vec<_>>(), "left": left })
+    json!({ "entries": entries.collect::<Vec<_>>(), "left": left, "notes": notes })
 }
 
 fn nanos(time: Option<Nanos>) -> Option<u64> {

@@ -757,6 +757,8 @@ elements! {
         Optional bytes: u64 = "bytes",
         /// An exception left the method.
         Optional failed: Flag = "failed",
+        /// It was handed over (`startAsync`): what goes on on other threads or after the method was left is not in it.
+        Optional handed_over: Flag = "handedOver",
     }
 
     /// The requests of an entry point that ended since the last such element; an extension of Martini's.
@@ -769,6 +771,8 @@ elements! {
         Required requests: u64 = "requests",
         /// Those that an exception ended.
         Optional failures: u64 = "failures",
+        /// Those that were handed over (`startAsync`), and may have gone on on other threads.
+        Optional handovers: u64 = "handovers",
         /// How long they took together.
         Required took: Nanos = "totalTime",
         /// How many of them `cpuTime` and `bytes` are of.

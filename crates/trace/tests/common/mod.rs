@@ -161,7 +161,7 @@ fn value(name: &str) -> BoxedStrategy<String> {
         "source" => Just("vm".to_owned()).boxed(),
         "kind" => prop::sample::select(vec!["vm", "native"]).prop_map_into().boxed(),
         "types" => "[I1234Ni]{0,4}".boxed(),
-        "parked" | "daemon" | "kernel" | "osr" | "running" | "failed" | "used" => {
+        "parked" | "daemon" | "kernel" | "osr" | "running" | "failed" | "handedOver" | "used" => {
             prop::sample::select(vec!["0", "1"]).prop_map_into().boxed()
         }
         "reason" => prop::sample::select(vec!["notified", "timeout", "interrupted"]).prop_map_into().boxed(),

@@ -1,14 +1,15 @@
 //! The archives of classes that the command line names: whether the VM uses them, and if not why.
 //!
 //! The VM decides before an agent can listen to its log, and keeps no reason. But it maps what it uses, so its mappings say whether; and
-//! what it compares can be compared once more: the beginning of the file (`file`), options, agents, jars. Nothing of that is looked at
-//! where the archive is used.
+//! what it compares can be compared once more: the beginning of the file (`file`), options, agents, jars. Only if that explains nothing,
+//! all of the file is read, on a thread of the agent's (`unread`). Nothing is looked at where the archive is used.
 
 mod file;
+mod unread;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ use trace::model::ArchiveRefusal;
 use agent_core::core::Core;
 use file::HEADER_BYTES;
 use hotspot::Hotspot;
+
+pub(super) use unread::Unread;
 
 /// Beside one of these the VM uses no archive.
 const EXCLUDING: [&[u8]; 5] =
@@ -42,6 +45,20 @@ pub(crate) struct Archive {
     pub(crate) refusal: Option<(ArchiveRefusal, Box<str>)>,
 }
 
+impl Archive {
+    fn refused(file: &Path, refusal: ArchiveRefusal, detail: impl Into<Box<str>>) -> Archive {
+        Archive { file: file.to_string_lossy().into(), refusal: Some((refusal, detail.into())) }
+    }
+}
+
+/// What a look at an archive shows.
+pub(super) enum Look {
+    /// Whether it is used, and why not.
+    Known(Archive),
+    /// It is not used, and only all of it can say why.
+    Unread(Unread),
+}
+
 /// The archives that the command line names.
 pub(super) struct Named {
     files: Vec<&'static [u8]>,
@@ -60,51 +77,54 @@ impl Named {
     }
 
     /// Whether each of them is used; from VMStart on.
-    pub(super) fn look(&self, core: &Core) -> Vec<Archive> {
+    pub(super) fn look(&self, core: &Core) -> Vec<Look> {
         let Some(hotspot) = core.hotspot.filter(|_| !self.files.is_empty()) else { return Vec::new() };
         let Ok(mappings) = fs::read("/proc/self/maps") else { return Vec::new() };
-        let archive = |path: &&[u8]| {
+        let look = |path: &&[u8]| {
             let file = Path::new(OsStr::from_bytes(path));
-            let refusal = (!is_mapped(&mappings, file)).then(|| self.refusal(core, hotspot, file));
-            let refusal = refusal.map(|(refusal, detail)| (refusal, detail.into()));
-            Archive { file: String::from_utf8_lossy(path).into(), refusal }
+            if is_mapped(&mappings, file) {
+                return Look::Known(Archive { file: file.to_string_lossy().into(), refusal: None });
+            }
+            match (self.refusal(core, hotspot, file), self.class_path.first()) {
+                (Some((refusal, detail)), _) => Look::Known(Archive::refused(file, refusal, detail)),
+                (None, Some(jar)) => Look::Unread(Unread::new(file, jar)),
+                (None, None) => Look::Known(Archive::refused(file, ArchiveRefusal::Unknown, "")),
+            }
         };
-        self.files.iter().map(archive).collect()
+        self.files.iter().map(look).collect()
     }
 
-    fn refusal(&self, core: &Core, hotspot: &Hotspot, file: &Path) -> (ArchiveRefusal, String) {
+    /// Why an archive is not used, without reading all of it; `None` if nothing explains it.
+    fn refusal(&self, core: &Core, hotspot: &Hotspot, file: &Path) -> Option<(ArchiveRefusal, String)> {
         let java = core.jvm.java;
         if let Some(option) = hotspot.option_among(&EXCLUDING) {
-            return (ArchiveRefusal::Option, name(option));
+            return Some((ArchiveRefusal::Option, name(option)));
         }
         let (header, bytes) = match begin_of(file) {
             Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return (ArchiveRefusal::Missing, String::new()),
-            Err(error) => return (ArchiveRefusal::Unreadable, error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Some((ArchiveRefusal::Missing, String::new()));
+            }
+            Err(error) => return Some((ArchiveRefusal::Unreadable, error.to_string())),
         };
         if let Some(refusal) = file::refusal(&header, bytes, java, &hotspot.archive_settings()) {
-            return refusal;
+            return Some(refusal);
         }
         if java >= FIRST_WITH_CACHE && hotspot.option_among(&DEBUGGERS).is_some() {
-            return (ArchiveRefusal::Agent, "jdwp".into());
+            return Some((ArchiveRefusal::Agent, "jdwp".into()));
         }
         // Before the VM runs: later agents may be told that were not then.
         let env = core.jvm.env;
         if env.get_phase() != Ok(JVMTI_PHASE_LIVE) && hotspot.class_hook_is_on() == Some(true) {
-            return (ArchiveRefusal::Agent, String::new());
+            return Some((ArchiveRefusal::Agent, String::new()));
         }
         if java >= FIRST_WITH_CACHE
             && let Some(option) = hotspot.option_among(&CHANGING)
         {
-            return (ArchiveRefusal::Option, name(option));
+            return Some((ArchiveRefusal::Option, name(option)));
         }
-        if let Some(jar) = changed_since(file, &self.class_path) {
-            return (ArchiveRefusal::ChangedJar, jar.display().to_string());
-        }
-        match self.class_path.first().filter(|first| names(file, first) == Some(false)) {
-            Some(first) => (ArchiveRefusal::ClassPath, first.display().to_string()),
-            None => (ArchiveRefusal::Unknown, String::new()),
-        }
+        let jar = changed_since(file, &self.class_path)?;
+        Some((ArchiveRefusal::ChangedJar, jar.display().to_string()))
     }
 }
 
@@ -137,44 +157,9 @@ fn changed_since<'p>(archive: &Path, class_path: &'p [PathBuf]) -> Option<&'p Pa
     class_path.iter().find(|jar| changed(jar).is_some_and(|changed| changed > made))
 }
 
-/// Whether an archive has a jar of that name; `None` if that cannot be found out.
-fn names(archive: &Path, jar: &Path) -> Option<bool> {
-    let name = jar.file_name()?.as_bytes();
-    let mut file = File::open(archive).ok()?;
-    let mut piece = vec![0; 1 << 20];
-    let mut kept = 0;
-    loop {
-        let read = file.read(&mut piece[kept..]).ok()?;
-        let filled = kept + read;
-        if memchr::memmem::find(&piece[..filled], name).is_some() {
-            return Some(true);
-        }
-        if read == 0 {
-            return Some(false);
-        }
-        // It may lie on the border.
-        kept = filled.min(name.len());
-        piece.copy_within(filled - kept..filled, 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_found_wherever_it_lies() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let archive = folder.path().join("app.jsa");
-        for at in [0, (1 << 20) - 3, (2 << 20) + 7] {
-            let mut bytes = vec![b'x'; 3 << 20];
-            bytes[at..at + 7].copy_from_slice(b"app.jar");
-            fs::write(&archive, bytes).expect("written");
-            assert_eq!(names(&archive, Path::new("/lib/app.jar")), Some(true));
-            assert_eq!(names(&archive, Path::new("other.jar")), Some(false));
-        }
-        assert_eq!(names(&folder.path().join("none"), Path::new("app.jar")), None);
-    }
 
     #[test]
     fn what_is_mapped_is_used() {

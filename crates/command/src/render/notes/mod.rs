@@ -20,7 +20,7 @@ use crate::render::page::Page;
 
 pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summary, summary, summary_of_classes};
 pub(crate) use locks::of_locks;
-pub(crate) use requests::of_requests;
+pub(crate) use requests::{elsewhere, of_requests};
 pub(crate) use safepoints::of_safepoints;
 pub(crate) use samples::{of_samples, samples_summary};
 pub(crate) use warm_up::of_warm_up;

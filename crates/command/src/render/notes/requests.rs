@@ -1,11 +1,37 @@
 //! What is missing or wrong in what a trace says about requests.
 
-use analysis::requests::{RequestReport, RequestRow};
+use std::collections::BTreeSet;
+
+use analysis::requests::{EntryRow, RequestReport, RequestRow};
 
 use super::{of_any, recorded};
 use crate::input::reading::Reading;
 use crate::render::human::{count, counted, duration};
 use crate::render::requests::name;
+
+/// Kinds of entry points that return before their request is answered, or may. No call says of which request that is so.
+const ASYNCHRONOUS: [&str; 5] = ["grpc", "netty", "reactor-netty", "vertx", "webflux"];
+
+/// What of requests is not in their times, since it went on elsewhere; one sentence each.
+pub(crate) fn elsewhere(entries: &[EntryRow<'_>]) -> Vec<String> {
+    let handed = entries.iter().filter(|entry| entry.sums.handovers > 0).map(|entry| {
+        format!(
+            "handed over (startAsync): {} of {}; their times end with the call of the entry point, and what goes on on other \
+             threads or later is not in them",
+            count(entry.sums.handovers),
+            counted(entry.sums.requests, &format!("request of {}", entry.method), &format!("requests of {}", entry.method))
+        )
+    });
+    let kinds: BTreeSet<_> = entries.iter().filter_map(|entry| entry.kind).collect();
+    let kinds: Vec<_> = kinds.into_iter().filter(|kind| ASYNCHRONOUS.contains(kind)).collect();
+    let by_nature = (!kinds.is_empty()).then(|| {
+        format!(
+            "{}: a request is the call of the handler; what that starts on other threads is not in it",
+            kinds.join(", ")
+        )
+    });
+    handed.chain(by_nature).collect()
+}
 
 /// What is missing or wrong in what a trace says about requests, and of these; one sentence each.
 pub(crate) fn of_requests(reading: &Reading<RequestReport>, rows: &[RequestRow<'_>]) -> Vec<String> {
@@ -30,6 +56,7 @@ pub(crate) fn of_requests(reading: &Reading<RequestReport>, rows: &[RequestRow<'
             counted(report.uncounted(), "request ended", "requests ended")
         ));
     }
+    notes.extend(elsewhere(&report.entries()));
     for row in rows {
         let Some(overlap) = Some(row.split.cpu_in_waits).filter(|time| time.0.saturating_mul(100) > row.took.0) else {
             continue;

@@ -37,6 +37,7 @@ pub(crate) fn entries<'a, 'r: 'a>() -> View<'a, EntryRow<'r>> {
         .json(|row| {
             json!({
                 "kind": row.kind,
+                "handovers": row.sums.handovers,
                 "first_called_nanos": row.first_called.map(|Nanos(called)| called),
                 "total_nanos": row.sums.took.0,
                 "measured": row.sums.measured,

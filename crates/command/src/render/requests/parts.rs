@@ -114,6 +114,9 @@ pub(crate) fn table(rows: &[&RequestRow<'_>], recorded: Recorded) -> Table {
             line(label, &|_| "-".to_owned());
         }
     }
+    if rows.iter().any(|row| row.handed_over) {
+        line("handed over (startAsync)", &|row| if row.handed_over { "yes" } else { "-" }.to_owned());
+    }
     line("CPU time in all", &|row| known(row.cpu, duration));
     line("allocated", &|row| known(row.bytes, bytes));
     table

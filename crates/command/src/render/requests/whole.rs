@@ -22,8 +22,9 @@ const FRAMES: usize = 6;
 /// Writes one request; `top` rows of each table.
 pub(crate) fn write(row: &RequestRow<'_>, recorded: Recorded, top: usize, out: &mut Page<'_>) -> io::Result<()> {
     let failed = if row.failed { ", and failed" } else { "" };
+    let handed = if row.handed_over { ", then handed over (startAsync)" } else { "" };
     let head = format!(
-        "{}: {}{failed}, on thread {}, {} after the beginning; CPU time {}, allocated {}",
+        "{}: {}{failed}{handed}, on thread {}, {} after the beginning; CPU time {}, allocated {}",
         called(row),
         duration(row.took),
         row.thread,
@@ -156,6 +157,7 @@ pub(crate) fn json(row: &RequestRow<'_>, recorded: Recorded) -> Value {
         "ready_nanos": nanos(row.ready),
         "bytes": row.bytes,
         "failed": row.failed,
+        "handed_over": row.handed_over,
         "parts": parts_json(row),
         "not_recorded": recorded.missing(row).map(PartKind::as_str).collect::<Vec<_>>(),
         "cpu_in_waits_nanos": cpu_in_waits,

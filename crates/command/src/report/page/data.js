@@ -40,7 +40,7 @@
  *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean,
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
  *   wall: Cpu|null, wait_stacks: Cells|null, collections: {count: number, pauses: number, since: number[], pause: number[], used: (number|null)[]}|null,
- *   start?: Start|null, requests?: {entries: RequestEntry[], left: number}|null, allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
+ *   start?: Start|null, requests?: {entries: RequestEntry[], left: number, notes: string[]}|null, allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
  * }} Data */
 
 /** @type {Data} */

@@ -18,7 +18,7 @@ const COLOURS = {
 
 /** Requests. */
 export function requestsView() {
-  const { entries, left } = /** @type {NonNullable<typeof data.requests>} */ (data.requests);
+  const { entries, left, notes } = /** @type {NonNullable<typeof data.requests>} */ (data.requests);
   const entry = entries.find((each) => each.text === get("entry")) ?? entries[0];
   const chosen = choice("Entry point", entries.map((each) => [each.text, each.text]), entry.text, (text) => set({ entry: text }));
   return element("div", {},
@@ -28,6 +28,7 @@ export function requestsView() {
       numberColumn("p999", "p99.9", duration), numberColumn("longest", "max", duration), numberColumn("cpu", "CPU", duration), numberColumn("bytes", "bytes", bytes),
       nameColumn("entry point", (row) => row.text)], entries, "requests"),
     left > 0 ? element("p", { class: "note" }, `${count(left)} more entry points are not in this page.`) : null,
+    ...notes.map((note) => element("p", { class: "note" }, note)),
     element("div", { class: "tools" }, chosen),
     latency(entry),
     divided(entry));
