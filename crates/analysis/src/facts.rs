@@ -95,7 +95,7 @@ pub struct Facts {
     pub collections: u64,
     /// The names of heap dumps, in their order: why each was made, and its file.
     pub dumps: Vec<String>,
-    /// `methodEntry` and `methodExit` elements.
+    /// `methodEntry` and `methodExit` elements, and those of aggregated calls.
     pub calls: u64,
     /// When collection began: the earliest `traceStart`.
     pub begin: Option<Time>,
@@ -181,7 +181,9 @@ impl Facts {
                 self.reach(finish.time);
             }
             Element::HeapDumpDef(dump) => self.dumps.push(dump.name.as_deref().unwrap_or_default().to_owned()),
-            Element::MethodEntry(_) | Element::MethodExit(_) => self.calls += 1,
+            Element::MethodEntry(_) | Element::MethodExit(_) | Element::AgMethodEntry(_) | Element::AgMethodExit(_) => {
+                self.calls += 1
+            }
             Element::StackDef(_) => self.stacks += 1,
             Element::Other(_) => self.unknown += 1,
             Element::MartiniCount(count) if count.key == "callers.interval" => {

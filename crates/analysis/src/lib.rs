@@ -10,6 +10,7 @@ pub mod class_files;
 pub mod comparison;
 pub mod coverage;
 pub mod cpu;
+pub mod execution;
 pub mod explain;
 mod facts;
 pub mod heap_dump;

@@ -19,7 +19,7 @@ pub use source::{Source, SourceIndex, SourceKind};
 pub use spread::Spread;
 
 /// Deeper frames than this are counted for the last one: a stack of a hostile trace may have any number.
-const DEEPEST: usize = 600;
+pub(crate) const DEEPEST: usize = 600;
 
 /// Which way a tree grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod callers;
 mod counted;
 mod cpu;
 mod dumps;
+mod execution;
 mod explain;
 mod heap_dump;
 mod hostile;

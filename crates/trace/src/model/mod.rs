@@ -252,6 +252,32 @@ elements! {
         Optional overhead: Nanos = "overhead",
     }
 
+    /// Calls of a method from one caller on one thread, added up: what TPTP's profilers write instead of each call if no
+    /// details are asked for. What stands up to the next `agMethodExit` was called from it. No real one was found: the names
+    /// of its numbers are from memory.
+    AgMethodEntry = "agMethodEntry" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// The method.
+        Required method: MethodId = "methodIdRef",
+        /// The class.
+        Optional class: ClassId = "classIdRef",
+        /// How many calls.
+        Optional calls: u64 = "numCalls",
+        /// The time in the method itself, without what it called.
+        Optional base: Nanos = "baseTime",
+    }
+
+    /// The end of what an `agMethodEntry` called.
+    AgMethodExit = "agMethodExit" {
+        /// The thread.
+        Required thread: ThreadId = "threadIdRef",
+        /// The method.
+        Required method: MethodId = "methodIdRef",
+        /// The class.
+        Optional class: ClassId = "classIdRef",
+    }
+
     /// A call stack; an extension of Martini's.
     StackDef<'a> = "stackDef" {
         /// Id of the stack.
