@@ -3,6 +3,7 @@
 mod attach;
 mod bad_input;
 mod check;
+mod calls;
 mod classes;
 mod code;
 mod counts;

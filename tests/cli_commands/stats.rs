@@ -230,8 +230,11 @@ fn documents_of_one_file_have_ids_of_their_own() {
 }
 
 #[test]
-fn a_trace_of_the_old_agent_says_that_it_has_no_allocations() {
+fn a_trace_of_the_old_agent_shows_its_calls_or_says_that_it_has_no_allocations() {
     let ended = run(&["stats", &trace("jvmpi.trcxml")]);
+    assert_eq!(ended.status, 0);
+    assert!(ended.out.contains("1 call of 1 method on 1 thread: 99.9 ms"), "{}", ended.out);
+    let ended = run(&["stats", "--over-time", &trace("jvmpi.trcxml")]);
     assert_eq!(ended.status, 0);
     let note = "note: the trace has no allocations: it was recorded without the heap profiler; \
                 it has 2 call events of methods";

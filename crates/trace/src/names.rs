@@ -94,9 +94,44 @@ pub fn jvm_method_name(name: &str) -> &str {
     }
 }
 
+/// The types of a method's parameters, by its descriptor and without their packages: `(int, String[])` of `(I[Ljava/lang/String;)V`.
+/// Empty if it is none.
+pub fn parameters(descriptor: &str) -> String {
+    let mut rest = descriptor.strip_prefix('(').and_then(|rest| Some(rest.rsplit_once(')')?.0)).unwrap_or_default();
+    let mut types: Vec<String> = Vec::new();
+    while !rest.is_empty() {
+        let dimensions = rest.len() - rest.trim_start_matches('[').len();
+        let element = rest[dimensions..].chars().next().map_or(0, |first| match first {
+            'L' => rest[dimensions..].find(';').map_or(rest.len() - dimensions, |end| end + 1),
+            other => other.len_utf8(),
+        });
+        let (one, others) = rest.split_at(dimensions + element);
+        let name = class_name(one);
+        types.push(name.rsplit('.').next().unwrap_or_default().to_owned());
+        rest = others;
+    }
+    if descriptor.is_empty() { String::new() } else { format!("({})", types.join(", ")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_are_those_of_the_source() {
+        for (descriptor, expected) in [
+            ("()V", "()"),
+            ("(I[[JLjava/lang/String;Z)V", "(int, long[][], String, boolean)"),
+            ("([Ljava/util/Map$Entry;)I", "(Map$Entry[])"),
+            ("", ""),
+            // What no compiler writes ends, too.
+            ("(Lä[[", "()"),
+            ("([[)V", "([][])"),
+            ("(Lä)V", "(ä)"),
+        ] {
+            assert_eq!(parameters(descriptor), expected, "{descriptor}");
+        }
+    }
 
     #[test]
     fn class_names() {

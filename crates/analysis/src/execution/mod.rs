@@ -99,6 +99,10 @@ impl ExecutionStats {
     /// What the documents that ended say.
     pub fn finish(mut self) -> ExecutionReport {
         self.facts.undefined_ids += self.symbols.undefined();
+        if self.facts.documents == 0 {
+            // One that is not there was asked for; that is no trace without documents.
+            self.facts.documents = self.documents;
+        }
         ExecutionReport::new(self.symbols, self.facts, self.books, self.documents)
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod attach;
+mod call_flags;
 pub(crate) mod check;
 pub(crate) mod classes;
 mod closest;

@@ -1,5 +1,6 @@
 //! `martini stats`: tables of what a trace says about the heap.
 
+mod calls;
 mod flags;
 mod objects;
 mod over_time;
@@ -13,13 +14,15 @@ use analysis::cpu::SampleClock;
 use anyhow::bail;
 use trace::filter::Pattern;
 
+use crate::commands::call_flags::CallFlags;
 use crate::commands::per_file::each;
 use crate::commands::selection::{selects_class, whole_number};
 use crate::commands::time_window::{TimeFlags, TimeWindow};
-use crate::input::contents::{Contents, contents};
+use crate::input::contents::{Contents, Wanted, contents};
 use crate::input::reading;
 use crate::render::allocations::ObjectColumn;
 use crate::render::page::PageArguments;
+use calls::Calls;
 use objects::{Names, Objects};
 use over_time::OverTimeOf;
 use rows::Rows;
@@ -60,6 +63,13 @@ Columns:
 
 Traces with heap=counts have no collected objects and no ages.
 
+Execution traces of the old TPTP profilers have calls instead of objects:
+  base         time in the methods, without what they called
+  cumulative   time from entry to exit, with what they called; recursive calls
+               count once
+  average, min, max
+               time of one call from entry to exit
+
 Examples:
   martini stats app.trcxml                  lines, classes, sites
   martini stats app.trcxml --by line --own 'com.acme.*'
@@ -71,6 +81,7 @@ Examples:
   martini stats app.trcxml --by site --own 'com.acme.*' --filter 'byte[]'
                                             which of my lines allocate byte[]
   martini stats app.trcxml --over-time      allocation and live size over time
+  martini stats old.trcxml --calls --by method --sort cumulative
   martini stats app.trcxml --from 60 --to 90
                                             only this time range
   martini stats app.trcxml --json | jq '.traces[0].tables.class[0]'")]
@@ -87,6 +98,8 @@ pub(crate) struct Arguments {
     /// Show wall clock samples (`run --wall`)
     #[arg(long, conflicts_with_all = ["cpu", "filter", "threads", "over_time"])]
     wall: bool,
+    #[command(flatten)]
+    calls: CallFlags,
     /// Show only threads: bytes in the trace, and bytes the JVM accounts for
     #[arg(long, conflicts_with_all = ["by", "filter", "code", "caller", "own", "sort", "from", "to", "over_time"])]
     threads: bool,
@@ -98,10 +111,10 @@ pub(crate) struct Arguments {
     /// Sort by this column, largest first [default: active-size; total-size for code and for counts]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<ObjectColumn>,
-    /// Only objects of these classes: a name, with an optional * at its end or beginning (repeatable)
+    /// Only objects (calls: methods) of these classes: a name, with an optional * at its end or beginning (repeatable)
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<Pattern>,
-    /// Only objects allocated by this code, directly or through the JDK: a class or class.method, with an optional * at its end or
+    /// Only objects allocated by this code, directly or through the JDK (calls: only its calls and what they call): a class or class.method, with an optional * at its end or
     /// beginning (repeatable)
     #[arg(long = "in", value_name = "PATTERN")]
     code: Vec<Pattern>,
@@ -144,6 +157,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
                 objects::show(&Objects { arguments, path, reading: &reading, names }, out)
             }
             Contents::Samples(reading) => samples::show(Samples::of(arguments, path, window, reading)?, out),
+            Contents::Calls(reading) => calls::show(&Calls::of(arguments, path, window, reading)?, out),
             Contents::Waits(_) => unreachable!("they are not asked for"),
         }
     })
@@ -156,14 +170,19 @@ impl Arguments {
     /// The trace cannot be read, or samples are asked for in rows that they do not have.
     fn read(&self, path: &Path, window: TimeWindow) -> anyhow::Result<Contents> {
         let scope = Scope { from: window.from(), to: window.to(), over_time: self.over_time };
-        let is_of_objects = self.threads || self.over_time || !self.filter.is_empty();
+        let calls = self.calls.selection(&self.code, &self.filter);
+        if self.calls.are_asked_for() {
+            return Ok(Contents::Calls(reading::calls(path, calls)?));
+        }
+        let is_of_objects = self.threads || self.over_time;
         match self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall)) {
             Some(clock) => {
                 self.by.map(|rows| rows.of_samples(path)).transpose()?;
                 Ok(Contents::Samples(reading::samples(path, clock, &scope)?))
             }
             None if is_of_objects => Ok(Contents::Objects(Box::new(reading::allocations_in(path, &scope)?))),
-            None => contents(path, &scope, false),
+            // A filter is for classes of objects, or of methods that are called.
+            None => contents(path, &scope, Wanted { samples: self.filter.is_empty(), waits: false, calls }),
         }
     }
 

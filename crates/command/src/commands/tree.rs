@@ -1,5 +1,6 @@
 //! `martini tree`: who calls what allocates, what waits for locks, and what runs, as a tree.
 
+mod calls;
 mod samples;
 mod waits;
 
@@ -16,21 +17,22 @@ use clap::ValueEnum;
 use serde_json::Value;
 use trace::filter::Pattern;
 
+use crate::commands::call_flags::CallFlags;
 use crate::commands::per_file::each;
 use crate::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
 use crate::commands::time_window::{TimeFlags, TimeWindow};
-use crate::input::contents::{Contents, contents};
+use crate::input::contents::{Contents, Wanted, contents};
 use crate::input::reading::{self, Reading, Report};
 use crate::render::human::{bytes, counted};
 use crate::render::page::{Page, PageArguments};
-use crate::render::tree::Style;
+use crate::render::tree::{Columns, Style};
 use crate::render::{allocations, coverage, head, notes, tree};
 
 /// Show call trees of allocations, lock waits or CPU samples
 ///
 /// Sizes at the root are exact. Sampled callers (`martini run`) attribute a site's exact bytes to its callers, so nodes below show a 95 % error
 /// margin (±). With single objects and stacks (`run --heap events --stack N`) all sizes are exact. A trace without allocations shows its CPU
-/// samples (`run --cpu`), or else its lock waits.
+/// samples (`run --cpu`), or else its calls (execution traces of the old TPTP profilers), or else its lock waits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Frames with a single caller are not indented further, and unchanged numbers are
@@ -39,6 +41,10 @@ and last frame.
 
 With --cpu and --wall, marks show how a frame ran, most frequent first: [int]
 interpreted, [c1] and [c2] compiled, [inl] inlined, [nat] native method.
+
+Calls have three numbers: cumulative is the time from entry to exit, base the
+part of it without what was called, calls how many there were. A method that
+calls itself is one node.
 
 Examples:
   martini tree app.trcxml                       from the thread to the object
@@ -50,6 +56,7 @@ Examples:
   martini tree app.trcxml --locks               who waits for locks
   martini tree app.trcxml --cpu                 CPU samples
   martini tree app.trcxml --cpu --bottom-up --frames method
+  martini tree old.trcxml --calls               methods of an execution trace
   martini tree app.trcxml --folded | flamegraph.pl > app.svg
   martini tree app.trcxml --json | jq '.traces[0].nodes[1]'")]
 pub(crate) struct Arguments {
@@ -81,10 +88,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     own: Vec<Pattern>,
     /// Show how long threads waited for locks
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["calls", "document"])]
     locks: bool,
     /// Show other waits: notifications, conditions, latches, queues
-    #[arg(long, conflicts_with = "locks")]
+    #[arg(long, conflicts_with_all = ["locks", "calls", "document"])]
     waits: bool,
     /// Show CPU samples (`run --cpu`)
     #[arg(long, conflicts_with_all = ["locks", "waits", "filter"])]
@@ -93,9 +100,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["cpu", "locks", "waits", "filter"])]
     wall: bool,
     #[command(flatten)]
+    calls: CallFlags,
+    #[command(flatten)]
     window: TimeFlags,
     /// Show objects alive at the end by allocation site (`run --sampled`, or single objects)
-    #[arg(long, conflicts_with_all = ["locks", "waits", "cpu", "wall"])]
+    #[arg(long, conflicts_with_all = ["locks", "waits", "cpu", "wall", "calls", "document"])]
     live: bool,
     /// Show every frame of the JDK and known runtimes
     #[arg(long)]
@@ -139,6 +148,7 @@ enum Frames {
 /// What is below a root, and what that is called.
 struct Shown<'a> {
     root: Node<'a>,
+    columns: Columns,
     /// What the tree is of.
     title: &'static str,
     /// One thing that counts, and several.
@@ -163,6 +173,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
                 show_allocations(arguments, path, &reading, out)
             }
             Contents::Samples(reading) => samples::show(arguments, path, window, reading, out),
+            Contents::Calls(reading) => calls::show(arguments, path, window, &reading, out),
             Contents::Waits(reading) => waits::show(arguments, path, window, &reading, out),
         }
     })
@@ -178,6 +189,10 @@ impl Arguments {
         if let Some(clock) = self.cpu.then_some(SampleClock::Cpu).or(self.wall.then_some(SampleClock::Wall)) {
             return Ok(Contents::Samples(reading::samples(path, clock, &scope)?));
         }
+        let calls = self.calls.selection(&self.code, &[]);
+        if self.calls.are_asked_for() {
+            return Ok(Contents::Calls(reading::calls(path, calls)?));
+        }
         if self.by == Some(Group::Carrier) {
             bail!("{}: carrier threads are known only for samples; add --cpu or --wall", path.display());
         }
@@ -187,7 +202,7 @@ impl Arguments {
         }
         match self.live {
             true => Ok(Contents::Objects(Box::new(reading::allocations_in(path, &scope)?))),
-            false => contents(path, &scope, true),
+            false => contents(path, &scope, Wanted { samples: true, waits: true, calls }),
         }
     }
 
@@ -263,6 +278,7 @@ fn show_allocations(
     notes.extend(notes::of_allocations(reading));
     let shown = Shown {
         root,
+        columns: Columns::Weight,
         title: if arguments.live { "Live objects" } else { "Allocations" },
         nouns: ["object", "objects"],
         amount: bytes,
@@ -312,6 +328,7 @@ fn show<R: Report>(
     writeln!(out)?;
     if root.count > 0 {
         let style = Style {
+            columns: shown.columns,
             amount: shown.amount,
             heading: shown.heading,
             leaf: shown.leaf,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::cpu::{CpuReport, CpuStats, SampleClock};
+use analysis::execution::{CallSelection, ExecutionReport, ExecutionStats};
 use analysis::locks::{LockReport, LockStats, Selection};
 use trace::model::Element;
 
@@ -15,23 +16,36 @@ pub(crate) enum Contents {
     Objects(Box<Reading>),
     /// Samples of CPU clocks, and no object.
     Samples(Reading<CpuReport>),
-    /// Waits of threads, and neither objects nor samples.
+    /// Calls of methods, and neither objects nor samples.
+    Calls(Reading<ExecutionReport>),
+    /// Waits of threads, and nothing of these.
     Waits(Reading<LockReport>),
 }
 
+/// What is looked for besides objects.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    pub(crate) samples: bool,
+    pub(crate) waits: bool,
+    /// Which calls.
+    pub(crate) calls: CallSelection,
+}
+
 /// Reads a part of a trace, as [`allocations_in`](super::reading::allocations_in) does.
-pub(crate) fn contents(path: &Path, scope: &Scope, with_waits: bool) -> anyhow::Result<Contents> {
+pub(crate) fn contents(path: &Path, scope: &Scope, wanted: Wanted) -> anyhow::Result<Contents> {
     let selection = Selection { from: scope.from, to: scope.to, ..Selection::default() };
     let others = Others {
-        samples: CpuStats::new(SampleClock::Cpu, scope),
-        waits: with_waits.then(|| LockStats::new(selection, None)),
+        samples: wanted.samples.then(|| CpuStats::new(SampleClock::Cpu, scope)),
+        calls: ExecutionStats::new(wanted.calls),
+        waits: wanted.waits.then(|| LockStats::new(selection, None)),
     };
     let stats = Candidates { objects: AllocationStats::of(scope), others: Some(others) };
     let (found, reading) = trace(path, stats)?.taken_apart();
     let has_objects = found.objects.has_objects();
     Ok(match found.others.filter(|_| !has_objects) {
-        Some((samples, _)) if samples.facts().cpu_samples > 0 => Contents::Samples(reading.with(samples)),
-        Some((_, Some(waits))) if waits.stalls().iter().any(|totals| totals.count > 0) => {
+        Some((Some(samples), ..)) if samples.facts().cpu_samples > 0 => Contents::Samples(reading.with(samples)),
+        Some((_, calls, _)) if calls.facts().calls > 0 => Contents::Calls(reading.with(calls)),
+        Some((.., Some(waits))) if waits.stalls().iter().any(|totals| totals.count > 0) => {
             Contents::Waits(reading.with(waits))
         }
         _ => Contents::Objects(Box::new(reading.with(found.objects))),
@@ -46,13 +60,14 @@ struct Candidates {
 }
 
 struct Others {
-    samples: CpuStats,
+    samples: Option<CpuStats>,
+    calls: ExecutionStats,
     waits: Option<LockStats<'static>>,
 }
 
 struct Found {
     objects: AllocationReport,
-    others: Option<(CpuReport, Option<LockReport>)>,
+    others: Option<(Option<CpuReport>, ExecutionReport, Option<LockReport>)>,
 }
 
 impl Report for Found {
@@ -66,8 +81,9 @@ impl Stats for Candidates {
 
     fn element(&mut self, element: &Element<'_>) {
         self.objects.element(element);
-        if let Some(Others { samples, waits }) = &mut self.others {
-            samples.element(element);
+        if let Some(Others { samples, calls, waits }) = &mut self.others {
+            samples.iter_mut().for_each(|samples| samples.element(element));
+            calls.element(element);
             waits.iter_mut().for_each(|waits| waits.element(element));
         }
         match element {
@@ -80,14 +96,17 @@ impl Stats for Candidates {
 
     fn end_document(&mut self) {
         self.objects.end_document();
-        if let Some(Others { samples, waits }) = &mut self.others {
-            samples.end_document();
+        if let Some(Others { samples, calls, waits }) = &mut self.others {
+            samples.iter_mut().for_each(CpuStats::end_document);
+            calls.end_document();
             waits.iter_mut().for_each(LockStats::end_document);
         }
     }
 
     fn finish(self) -> Found {
-        let others = self.others.map(|others| (others.samples.finish(), others.waits.map(LockStats::finish)));
+        let others = self.others.map(|Others { samples, calls, waits }| {
+            (samples.map(CpuStats::finish), calls.finish(), waits.map(LockStats::finish))
+        });
         Found { objects: self.objects.finish(), others }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use analysis::allocations::{AllocationReport, AllocationStats, Facts, Scope};
 use analysis::coverage::Coverage;
 use analysis::cpu::{Conservation, CpuReport, CpuStats, SampleClock};
+use analysis::execution::{CallSelection, ExecutionReport, ExecutionStats};
 use analysis::explain::{TraceReport, TraceStats};
 use analysis::locks::{LockReport, LockStats};
 use analysis::marks::{MarkReport, MarkStats};
@@ -20,6 +21,7 @@ use trace::model::Element;
 use trace::reader::{Event, ReadError, TraceReader};
 
 use crate::input::progress::{self, Progress};
+use crate::render::human::counted;
 
 /// The progress bar is updated after this many elements.
 const STRIDE: u64 = 1 << 14;
@@ -78,6 +80,7 @@ impl_stats!(CpuStats, CpuReport, CpuReport::facts);
 impl_stats!(SafepointStats, SafepointReport, SafepointReport::facts);
 impl_stats!(WarmUpStats, WarmUpReport, WarmUpReport::facts);
 impl_stats!(RequestStats, RequestReport, RequestReport::facts);
+impl_stats!(ExecutionStats, ExecutionReport, ExecutionReport::facts);
 impl_stats!(MarkStats, MarkReport, MarkReport::facts);
 
 /// A trace that was read.
@@ -145,6 +148,23 @@ pub(crate) fn allocations_in(path: &Path, scope: &Scope) -> anyhow::Result<Readi
 /// Reads the samples of a clock that were taken in a part of a trace, as [`allocations_in`] does.
 pub(crate) fn samples(path: &Path, of: SampleClock, scope: &Scope) -> anyhow::Result<Reading<CpuReport>> {
     trace(path, CpuStats::new(of, scope))
+}
+
+/// Reads which methods a trace says were called, as [`allocations_in`] does.
+///
+/// # Errors
+/// There is no such document, too.
+pub(crate) fn calls(path: &Path, selection: CallSelection) -> anyhow::Result<Reading<ExecutionReport>> {
+    let document = selection.document;
+    let reading = trace(path, ExecutionStats::new(selection))?;
+    let documents = reading.report.documents();
+    match document.filter(|document| *document > documents) {
+        Some(document) => {
+            let has = counted(documents, "document", "documents");
+            bail!("{}: there is no document {document}; the trace has {has}", path.display())
+        }
+        None => Ok(reading),
+    }
 }
 
 /// Reads what a trace says about safepoints, as [`allocations_in`] does.

@@ -39,6 +39,12 @@ pub(crate) enum ObjectColumn {
     Age,
     /// Number of different ages of the live instances
     Generations,
+    /// Of calls: time without what was called
+    Base,
+    /// Of calls: time with what was called
+    Cumulative,
+    /// Of calls: how many
+    Calls,
     /// The name, from A to Z
     Name,
 }
@@ -64,7 +70,7 @@ fn order(a: &Row<'_>, b: &Row<'_>, column: ObjectColumn) -> Ordering {
         ObjectColumn::TotalSize => x.total_bytes().cmp(&y.total_bytes()),
         ObjectColumn::Age => x.average_age().partial_cmp(&y.average_age()).unwrap_or(Ordering::Equal),
         ObjectColumn::Generations => x.generations().cmp(&y.generations()),
-        ObjectColumn::Name => Ordering::Equal,
+        ObjectColumn::Base | ObjectColumn::Cumulative | ObjectColumn::Calls | ObjectColumn::Name => Ordering::Equal,
     };
     let by_size = || match column {
         ObjectColumn::Name => Ordering::Equal,
@@ -138,6 +144,9 @@ impl TableKind {
 
     /// Why there is nothing to sort by in a column, and how to record it.
     pub(crate) fn lacks(self, column: ObjectColumn) -> Option<&'static str> {
+        if matches!(column, ObjectColumn::Base | ObjectColumn::Cumulative | ObjectColumn::Calls) {
+            return Some("only calls have this column (--calls)");
+        }
         let (live, ages) = match self {
             TableKind::Objects => return None,
             TableKind::Samples { live } => (live, live),

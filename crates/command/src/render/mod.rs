@@ -3,6 +3,7 @@
 pub(crate) mod allocations;
 pub(crate) mod blocking_graph;
 pub(crate) mod budgets;
+pub(crate) mod calls;
 pub(crate) mod class_archive;
 pub(crate) mod comparison;
 pub(crate) mod conservation;

@@ -23,8 +23,21 @@ const MOST_PACKAGES: usize = 3;
 /// A name gets so many columns at least.
 const NAME_ROOM: usize = 32;
 
+/// Which numbers nodes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// A weight, and its error if there is one.
+    Weight,
+    /// Cumulative time, base time, and calls.
+    Calls,
+    /// Base time, and calls.
+    CallsBottomUp,
+}
+
 /// How a tree is shown.
 pub(crate) struct Style<'a> {
+    /// The numbers of nodes.
+    pub(crate) columns: Columns,
     /// A weight as text.
     pub(crate) amount: fn(u64) -> String,
     /// The heading of weights.
@@ -43,8 +56,8 @@ pub(crate) struct Style<'a> {
 
 /// A line of the text.
 struct Entry {
-    /// Share, weight and error; `None` if they are those of the line above.
-    numbers: Option<[String; 3]>,
+    /// The numbers from the share on; `None` if they are those of the line above.
+    numbers: Option<Vec<String>>,
     guide: String,
     label: Name,
     /// It may be the user's own code.
@@ -107,9 +120,14 @@ struct Lines<'s> {
 pub(crate) fn write(root: &Node<'_>, style: &Style<'_>, out: &mut Page<'_>) -> io::Result<()> {
     let mut lines = Lines { style, whole: root.weight, entries: Vec::new() };
     lines.add(root, 0, "", "");
-    let is_spread = lines.entries.iter().flat_map(|entry| &entry.numbers).any(|[.., error]| !error.is_empty());
-    let headings = ["share", style.heading, "±"];
-    let columns = &headings[..if is_spread { 3 } else { 2 }];
+    let headings: &[&str] = match style.columns {
+        Columns::Weight => &["share", style.heading, "±"],
+        Columns::Calls => &["share", "cumulative", "base", "calls"],
+        Columns::CallsBottomUp => &["share", "base", "calls"],
+    };
+    let has_last =
+        lines.entries.iter().flat_map(|entry| &entry.numbers).any(|cells| cells.last() != Some(&String::new()));
+    let columns = &headings[..headings.len() - usize::from(!has_last)];
     let width = |column: usize| {
         let cells = lines.entries.iter().flat_map(|entry| &entry.numbers).map(|cells| cells[column].chars().count());
         cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
@@ -124,7 +142,7 @@ pub(crate) fn write(root: &Node<'_>, style: &Style<'_>, out: &mut Page<'_>) -> i
     let guides = out.width().beside(taken + NAME_ROOM);
     for Entry { numbers, guide, label, is_own, mark, goes_on } in &lines.entries {
         let numbers: Vec<&str> =
-            numbers.as_ref().map_or(vec![""; 3], |cells| cells.iter().map(String::as_str).collect());
+            numbers.as_ref().map_or(vec![""; headings.len()], |cells| cells.iter().map(String::as_str).collect());
         let guide = shortened(guide, guides);
         let behind = format!("{mark}{}", if *goes_on { " …" } else { "" });
         let label = label.fitting(taken + guide.chars().count() + behind.chars().count(), out);
@@ -162,9 +180,8 @@ impl Lines<'_> {
                 Item::Node(node) => (node, self.label(node), self.is_own(node), mark(node)),
                 Item::Run(nodes) => (nodes[0], Name::from(self.run(nodes)), false, String::new()),
             };
-            let numbers = (node.weight, node.error);
             let guide = if above.is_none() { first } else { rest };
-            let numbers = self.numbers(numbers);
+            let numbers = self.numbers(node);
             let is_new = above.as_ref() != Some(&numbers);
             self.push(is_new.then(|| numbers.clone()), guide, label, is_own, mark);
             above = Some(numbers);
@@ -177,7 +194,8 @@ impl Lines<'_> {
         }
         // Weight that is in none of the children, and is worth a line.
         let others = [
-            (last.own, "(itself)".to_owned(), !last.children.is_empty()),
+            // With calls it is a column.
+            (last.own, "(itself)".to_owned(), !last.children.is_empty() && self.style.columns == Columns::Weight),
             (last.left_out_weight, format!("({} more)", count(last.left_out)), true),
         ];
         let others: Vec<(u64, String)> = others
@@ -194,7 +212,7 @@ impl Lines<'_> {
         for (at, (weight, label)) in others.into_iter().enumerate() {
             let branch = if at + 1 == number { "└ " } else { "├ " };
             self.push(
-                Some(self.numbers((weight, 0))),
+                Some(self.numbers_of_others(weight)),
                 &format!("{rest}{branch}"),
                 Name::from(label),
                 false,
@@ -203,19 +221,34 @@ impl Lines<'_> {
         }
     }
 
-    fn push(&mut self, numbers: Option<[String; 3]>, guide: &str, label: Name, is_own: bool, mark: String) {
+    fn push(&mut self, numbers: Option<Vec<String>>, guide: &str, label: Name, is_own: bool, mark: String) {
         self.entries.push(Entry { numbers, guide: guide.to_owned(), label, is_own, mark, goes_on: false });
     }
 
-    /// Share, weight and error as text.
-    fn numbers(&self, (weight, error): (u64, u64)) -> [String; 3] {
-        let error = if error > 0 { (self.style.amount)(error) } else { String::new() };
-        [tenths(weight, self.whole), (self.style.amount)(weight), error]
+    /// The numbers of a node as text.
+    fn numbers(&self, node: &Node<'_>) -> Vec<String> {
+        let amount = self.style.amount;
+        let mut cells = vec![tenths(node.weight, self.whole), amount(node.weight)];
+        match self.style.columns {
+            Columns::Weight => cells.push(if node.error > 0 { amount(node.error) } else { String::new() }),
+            Columns::Calls => cells.extend([amount(node.own), count(node.count)]),
+            Columns::CallsBottomUp => cells.push(count(node.count)),
+        }
+        cells
+    }
+
+    /// The same of what is only known by its weight.
+    fn numbers_of_others(&self, weight: u64) -> Vec<String> {
+        let more = if self.style.columns == Columns::Calls { 2 } else { 1 };
+        let mut cells = vec![tenths(weight, self.whole), (self.style.amount)(weight)];
+        cells.extend(vec![String::new(); more]);
+        cells
     }
 
     /// Whether all that is worth a line goes on in one child.
     fn is_through(&self, node: &Node<'_>) -> bool {
-        node.children.len() == 1 && !self.is_worth(node.own) && !self.is_worth(node.left_out_weight)
+        let ends_here = self.style.columns == Columns::Weight && self.is_worth(node.own);
+        node.children.len() == 1 && !ends_here && !self.is_worth(node.left_out_weight)
     }
 
     fn is_worth(&self, weight: u64) -> bool {

@@ -150,8 +150,10 @@ fn attribute(spec: &AttributeSpec) -> BoxedStrategy<String> {
 
 fn value(name: &str) -> BoxedStrategy<String> {
     match name {
-        "time" | "overhead" | "baseTime" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime" | "late"
-        | "readyTime" | "lookInterval" => any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed(),
+        "time" | "overhead" | "baseTime" | "cpuTime" | "queuedTime" | "wallTime" | "syncTime" | "totalTime"
+        | "late" | "readyTime" | "lookInterval" => {
+            any::<u64>().prop_map(|nanos| trace::time::Time(nanos).to_string()).boxed()
+        }
         "mode" | "methodMode" => prop::sample::select(vec!["INCLUDE", "EXCLUDE"]).prop_map_into().boxed(),
         "genericPattern" | "methodGenericPattern" => {
             prop::sample::select(vec!["NONE", "PREFIX", "SUFFIX"]).prop_map_into().boxed()

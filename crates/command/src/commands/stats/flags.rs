@@ -68,6 +68,22 @@ pub(super) fn by_total(sort: Option<ObjectColumn>, path: &Path) -> bool {
     }
 }
 
+/// By which number rows of calls are sorted, and their names if two have the same; notes a column that these have not.
+pub(super) fn call_column(sort: Option<ObjectColumn>, path: &Path) -> ObjectColumn {
+    match sort {
+        None => ObjectColumn::Base,
+        Some(known @ (ObjectColumn::Base | ObjectColumn::Cumulative | ObjectColumn::Calls | ObjectColumn::Name)) => {
+            known
+        }
+        Some(column) => {
+            let column = column.to_possible_value().expect("no column is hidden");
+            let columns = "--sort base, cumulative, calls or name does";
+            note(path, &format!("--sort {} has no effect on calls; {columns}", column.get_name()));
+            ObjectColumn::Base
+        }
+    }
+}
+
 fn without_samples(report: &AllocationReport) -> String {
     match report.has_samples() {
         true => String::new(),

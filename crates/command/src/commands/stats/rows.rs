@@ -4,6 +4,7 @@ use std::path::Path;
 
 use analysis::allocations::By;
 use analysis::cpu::CpuBy;
+use analysis::execution::CallBy;
 use anyhow::bail;
 use clap::ValueEnum;
 
@@ -12,13 +13,13 @@ use clap::ValueEnum;
 pub(super) enum Rows {
     /// Line of your code
     Line,
-    /// Method of your code (samples: that ran)
+    /// Method of your code (samples: that ran; calls: any)
     Method,
     /// Module of your code (samples: that ran)
     Module,
-    /// Package of the objects (samples: that ran)
+    /// Package of the objects (samples: that ran; calls: any)
     Package,
-    /// Class of the objects (samples: that ran)
+    /// Class of the objects (samples: that ran; calls: any)
     Class,
     /// Class and innermost frame
     Site,
@@ -68,6 +69,22 @@ impl Rows {
             Rows::Function => CpuBy::Function,
             Rows::Kind => CpuBy::Kind,
             Rows::Site => bail!("{}: samples have no allocation sites; use --by line", path.display()),
+        })
+    }
+
+    /// The rows of tables of calls.
+    ///
+    /// # Errors
+    /// They have no such rows.
+    pub(super) fn of_calls(self, path: &Path) -> anyhow::Result<CallBy> {
+        Ok(match self {
+            Rows::Method => CallBy::Method,
+            Rows::Class => CallBy::Class,
+            Rows::Package => CallBy::Package,
+            Rows::Thread => CallBy::Thread,
+            Rows::Line | Rows::Module | Rows::Site | Rows::Carrier | Rows::Function | Rows::Kind => {
+                bail!("{}: calls have no such rows; use --by method, class, package or thread", path.display())
+            }
         })
     }
 }

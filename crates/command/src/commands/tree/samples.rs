@@ -15,6 +15,7 @@ use crate::input::reading::Reading;
 use crate::render::human::duration;
 use crate::render::page::Page;
 use crate::render::samples::{clock_name, time_heading};
+use crate::render::tree::Columns;
 use crate::render::{conservation, notes};
 
 /// Shows samples.
@@ -42,6 +43,7 @@ pub(super) fn show(
     let has_samples = root.count > 0;
     let shown = Shown {
         root,
+        columns: Columns::Weight,
         title: match report.sample_clock() {
             SampleClock::Cpu => "CPU time",
             SampleClock::Wall => "Wall clock time",

@@ -15,6 +15,7 @@ use crate::input::reading::Reading;
 use crate::render::human::duration;
 use crate::render::notes;
 use crate::render::page::Page;
+use crate::render::tree::Columns;
 
 /// Whether any thread waited.
 fn are_any(report: &LockReport) -> bool {
@@ -48,6 +49,7 @@ pub(super) fn show(
     notes.extend(notes::of_locks(reading));
     let shown = Shown {
         root,
+        columns: Columns::Weight,
         title: if arguments.waits { "Other waits" } else { "Waits for locks" },
         nouns: ["wait", "waits"],
         amount: |nanos| duration(Nanos(nanos)),

@@ -1,6 +1,7 @@
 //! What is printed about a trace besides its tables: who recorded it, its sums, and what is missing or wrong in it.
 
 mod allocations;
+mod calls;
 mod counters;
 mod locks;
 pub(crate) mod recorded;
@@ -19,6 +20,7 @@ use crate::render::human::{bytes, count, counted};
 use crate::render::page::Page;
 
 pub(crate) use allocations::{of_allocations, of_allocations_in_short, short_summary, summary, summary_of_classes};
+pub(crate) use calls::{calls_summary, of_calls};
 pub(crate) use locks::of_locks;
 pub(crate) use requests::{elsewhere, of_requests};
 pub(crate) use safepoints::of_safepoints;
