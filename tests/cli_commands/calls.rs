@@ -110,3 +110,15 @@ fn the_tree_has_calls_and_base_and_cumulative_time() {
     let ended = run(&["tree", "--filter", "byte[]", &trace("calls.trcxml")]);
     assert!(ended.status == 2 && ended.err.contains("calls have no object class"), "{}", ended.err);
 }
+
+#[test]
+fn the_most_costly_methods_are_explained_with_their_path() {
+    let explained = trace_json(&["explain", &trace("calls.trcxml")]);
+    let first = &explained["findings"][0];
+    let named = |at: &Value| format!("{}.{}", at["class"].as_str().unwrap(), at["method"].as_str().unwrap());
+    assert_eq!((&first["kind"], named(&first["at"])), (&json!("calls"), "demo.shop.Prices.price".to_owned()));
+    let path: Vec<String> = first["path"].as_array().expect("a path").iter().map(named).collect();
+    assert_eq!(path, ["demo.Main.main", "demo.Main.run", "demo.shop.Order.total", "demo.shop.Prices.price"]);
+    assert!(first["path_base_nanos"].as_u64() < first["base_nanos"].as_u64(), "{first}");
+    assert!(first["next"].as_str().unwrap().contains("--calls --in demo.shop.Prices.price"), "{first}");
+}

@@ -67,12 +67,14 @@ fn what_a_trace_does_not_have_is_refused_with_the_option_that_records_it() {
 
 #[test]
 fn a_trace_with_nothing_gives_an_empty_file_and_says_so() {
+    let text = fs::read_to_string(trace("jvmpi.trcxml")).unwrap();
+    let file = written(&text[..text.find("<methodEntry").unwrap()]);
     for format in FORMATS {
-        let ended = martini().args(["export", &trace("jvmpi.trcxml"), "--to", format]).output().unwrap();
+        let ended = martini().args(["export", file.path(), "--to", format]).output().unwrap();
         assert!(ended.status.success(), "{format}");
         assert!(String::from_utf8_lossy(&ended.stderr).contains("the output is empty"), "{format}");
     }
-    let empty: Value = serde_json::from_slice(&piped(&[&trace("jvmpi.trcxml"), "--to", "json"])).unwrap();
+    let empty: Value = serde_json::from_slice(&piped(&[file.path(), "--to", "json"])).unwrap();
     assert_eq!(empty["rows"], Value::Array(Vec::new()));
 }
 
@@ -199,4 +201,32 @@ fn only_threads_of_java_end_in_a_flight_recording() {
     // Those of the VM and of native code, which do not start there either.
     assert!(with(&(end(3) + &end(6))) == without);
     assert!(with(&end(2)).len() > without.len());
+}
+
+#[test]
+fn calls_are_exported_with_their_base_time() {
+    let path = trace("calls.trcxml");
+    let stats: Value = serde_json::from_slice(&run(&["stats", "--json", &path]).out.into_bytes()).unwrap();
+    let (calls, base) = (&stats["traces"][0]["calls"], &stats["traces"][0]["base_nanos"]);
+    let sum = |value: &str| -> u64 {
+        let text = String::from_utf8(piped(&[&path, "--to", "collapsed", "--value", value])).unwrap();
+        text.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum()
+    };
+    assert_eq!((&Value::from(sum("call-count")), &Value::from(sum("call-time"))), (calls, base));
+    let ended = run(&["export", &path, "--to", "collapsed"]);
+    assert!(ended.err.contains("has one number for each, here base time; --value call-count"), "{}", ended.err);
+    assert!(ended.out.contains("demo.Main.main(Main.java);demo.Main.run(Main.java);"), "{}", ended.out);
+    let speedscope: Value = serde_json::from_slice(&piped(&[&path, "--to", "speedscope"])).unwrap();
+    let profile = |at: usize| (&speedscope["profiles"][at]["name"], &speedscope["profiles"][at]["endValue"]);
+    assert_eq!(profile(0), (&"Base time of calls".into(), base));
+    assert_eq!(profile(1), (&"Calls".into(), calls));
+    let rows: Value = serde_json::from_slice(&piped(&[&path, "--to", "json"])).unwrap();
+    let numbers =
+        |key: &str| rows["rows"].as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((&Value::from(numbers("calls")), &Value::from(numbers("call_base_nanos"))), (calls, base));
+    for format in ["jfr", "firefox", "perfetto"] {
+        let output = martini().args(["export", &path, "--to", format]).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && err.contains("can hold only threads and collections"), "{format}: {err}");
+    }
 }

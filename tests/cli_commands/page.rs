@@ -49,6 +49,8 @@ fn nothing_is_wider_than_80_columns() {
         ("tree-cpu-bottom-up", "cpu.trcxml", &["tree", "--cpu", "--bottom-up", "--frames", "method"]),
         ("tree-wall", "cpu.trcxml", &["tree", "--wall", "--by", "carrier"]),
         ("calls", "calls.trcxml", &["stats"]),
+        ("explain-calls", "calls.trcxml", &["explain"]),
+        ("threads-calls", "calls.trcxml", &["threads"]),
         ("calls-method", "calls.trcxml", &["stats", "--by", "method", "--sort", "calls", "--document", "1"]),
         ("tree-calls", "calls.trcxml", &["tree", "--calls"]),
         ("tree-calls-bottom-up", "calls.trcxml", &["tree", "--calls", "--bottom-up", "--frames", "method"]),

@@ -65,6 +65,11 @@ fn shape(measure: Measure) -> Shape {
             subjects: &[Subject::Waits],
             period: ("waits", "count"),
         },
+        Subject::Calls => Shape {
+            values: &[("calls", "count"), ("base", "nanoseconds")],
+            subjects: &[Subject::Calls],
+            period: ("calls", "count"),
+        },
     }
 }
 
@@ -79,6 +84,8 @@ fn shown_first(measure: Measure) -> &'static str {
         Measure::Wall => "wall",
         Measure::LockCount => "contentions",
         Measure::LockWait | Measure::OtherWait => "delay",
+        Measure::CallTime => "base",
+        Measure::CallCount => "calls",
     }
 }
 

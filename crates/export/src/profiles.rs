@@ -18,6 +18,8 @@ pub struct Profiles<'a> {
     pub locks: Vec<WeightedStack<'a>>,
     /// Other waits.
     pub waits: Vec<WeightedStack<'a>>,
+    /// Calls of methods, and their base time.
+    pub calls: Vec<WeightedStack<'a>>,
     /// When the trace begins.
     pub begin: Time,
     /// How long it is.
@@ -41,6 +43,8 @@ pub enum Subject {
     Locks,
     /// [`Profiles::waits`].
     Waits,
+    /// [`Profiles::calls`].
+    Calls,
 }
 
 /// A number that each stack has.
@@ -64,11 +68,15 @@ pub enum Measure {
     LockCount,
     /// Nanoseconds of other waits.
     OtherWait,
+    /// Nanoseconds in methods, without what they called.
+    CallTime,
+    /// Calls of methods.
+    CallCount,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Measure; 9] = [
+    pub const ALL: [Measure; 11] = [
         Measure::Bytes,
         Measure::Objects,
         Measure::LiveBytes,
@@ -78,6 +86,8 @@ impl Measure {
         Measure::LockWait,
         Measure::LockCount,
         Measure::OtherWait,
+        Measure::CallTime,
+        Measure::CallCount,
     ];
 
     /// Which stacks have it.
@@ -89,6 +99,7 @@ impl Measure {
             Measure::Wall => Subject::Wall,
             Measure::LockWait | Measure::LockCount => Subject::Locks,
             Measure::OtherWait => Subject::Waits,
+            Measure::CallTime | Measure::CallCount => Subject::Calls,
         }
     }
 
@@ -104,12 +115,14 @@ impl Measure {
             Measure::LockWait => "Time waited for locks",
             Measure::LockCount => "Waits for locks",
             Measure::OtherWait => "Time waited for anything else",
+            Measure::CallTime => "Base time of calls",
+            Measure::CallCount => "Calls",
         }
     }
 
     /// It counts things, instead of their bytes or nanoseconds.
     fn is_count(self) -> bool {
-        matches!(self, Measure::Objects | Measure::LiveObjects | Measure::LockCount)
+        matches!(self, Measure::Objects | Measure::LiveObjects | Measure::LockCount | Measure::CallCount)
     }
 
     /// The number of a stack.
@@ -129,7 +142,7 @@ impl<'a> Profiles<'a> {
                 };
                 sum(|stack| stack.weight) / sum(|stack| stack.count).max(1)
             }
-            Subject::Locks | Subject::Waits => 1,
+            Subject::Locks | Subject::Waits | Subject::Calls => 1,
         }
     }
 
@@ -142,6 +155,7 @@ impl<'a> Profiles<'a> {
             Subject::Wall => &self.wall,
             Subject::Locks => &self.locks,
             Subject::Waits => &self.waits,
+            Subject::Calls => &self.calls,
         }
     }
 

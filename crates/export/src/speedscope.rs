@@ -95,8 +95,8 @@ pub fn speedscope(profiles: &Profiles<'_>, name: &str, threads: bool, out: &mut 
 fn unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Bytes | Measure::LiveBytes => "bytes",
-        Measure::Objects | Measure::LiveObjects | Measure::LockCount => "none",
-        Measure::Cpu | Measure::Wall | Measure::LockWait | Measure::OtherWait => "nanoseconds",
+        Measure::Objects | Measure::LiveObjects | Measure::LockCount | Measure::CallCount => "none",
+        Measure::Cpu | Measure::Wall | Measure::LockWait | Measure::OtherWait | Measure::CallTime => "nanoseconds",
     }
 }
 

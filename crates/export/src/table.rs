@@ -15,13 +15,14 @@ use crate::profiles::{Profiles, Subject};
 const PLACE: [&str; 5] = ["code", "file", "line", "class", "own"];
 
 /// The columns with numbers, in pairs of how many, and how much of it.
-const NUMBERS: [(Subject, [&str; 2]); 6] = [
+const NUMBERS: [(Subject, [&str; 2]); 7] = [
     (Subject::Allocated, ["allocated_objects", "allocated_bytes"]),
     (Subject::Live, ["live_objects", "live_bytes"]),
     (Subject::Cpu, ["cpu_samples", "cpu_nanos"]),
     (Subject::Wall, ["wall_samples", "wall_nanos"]),
     (Subject::Locks, ["lock_waits", "lock_wait_nanos"]),
     (Subject::Waits, ["other_waits", "other_wait_nanos"]),
+    (Subject::Calls, ["calls", "call_base_nanos"]),
 ];
 
 /// What a CSV file begins with.
@@ -142,8 +143,8 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let rows: Vec<&str> = text.split("\r\n").collect();
         let own = "\"demo.\"\"B\"\",\n.<init>(A.java:7)\"";
-        assert_eq!(rows[1], format!("java.util.A.<init>,A.java,7,,{own},0,0,0,0,9,72,0,0,0,0,0,0"));
-        assert_eq!(rows[2], format!("java.util.A.<init>,A.java,7,X,{own},3,24,1,8,0,0,0,0,0,0,0,0"));
+        assert_eq!(rows[1], format!("java.util.A.<init>,A.java,7,,{own},0,0,0,0,9,72,0,0,0,0,0,0,0,0"));
+        assert_eq!(rows[2], format!("java.util.A.<init>,A.java,7,X,{own},3,24,1,8,0,0,0,0,0,0,0,0,0,0"));
         assert_eq!((rows.len(), rows[4]), (5, ""));
     }
 

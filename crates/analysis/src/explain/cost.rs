@@ -31,6 +31,7 @@ impl Explanation<'_> {
             Finding::Lateness(lateness) => Some(lateness.share),
             Finding::Initialiser(slow) => Some(slow.share),
             Finding::Request(slow) => Some(slow.share),
+            Finding::Calls(costly) => Some(costly.share),
             // What they cost is not measured.
             Finding::FailedLookups(_) => Some(0.0),
         }

@@ -3,6 +3,7 @@
 //! A finding is named only where it matters: what each has to exceed is a constant with its reason, and where numbers are estimates,
 //! what is left of them after their error has to exceed it. So a healthy program has none.
 
+mod calls;
 mod churn;
 mod collections;
 mod contention;
@@ -19,6 +20,7 @@ use trace::time::Nanos;
 
 use crate::allocations::{AllocationReport, AllocationStats, Inside, Location, Naming, Scope};
 use crate::cpu::{CpuReport, CpuStats, SampleClock};
+use crate::execution::{CallSelection, ExecutionReport, ExecutionStats};
 use crate::locks::{
     CalledLock, Deadlock, Estimate, LockReport, LockStats, Longest, Observer, Place, Selection, Stuck, ThreadName,
 };
@@ -27,6 +29,7 @@ use crate::safepoints::{SafepointReport, SafepointStats};
 use crate::thread_dumps::{DumpDeadlock, HeldUpThreads, QueuedThreads};
 use crate::warm_up::{LookupRow, WarmUpReport, WarmUpStats};
 
+pub use calls::CostlyMethod;
 pub use collections::{Collected, Collections, Rise};
 pub use cpu::{Busy, CpuUse};
 pub use dumped::Dumped;
@@ -54,6 +57,7 @@ pub struct TraceStats<'o> {
     safepoints: SafepointStats,
     warm_up: WarmUpStats,
     requests: RequestStats,
+    calls: ExecutionStats,
 }
 
 impl<'o> TraceStats<'o> {
@@ -68,6 +72,7 @@ impl<'o> TraceStats<'o> {
             safepoints: SafepointStats::new(),
             warm_up: WarmUpStats::new(),
             requests: RequestStats::new(Choice::default(), &Scope::default()),
+            calls: ExecutionStats::new(CallSelection::default()),
         }
     }
 
@@ -100,6 +105,7 @@ impl<'o> TraceStats<'o> {
         self.safepoints.element(element);
         self.warm_up.element(element);
         self.requests.element(element);
+        self.calls.element(element);
     }
 
     /// Ends a document: all ids lose their meaning.
@@ -114,6 +120,7 @@ impl<'o> TraceStats<'o> {
         self.safepoints.end_document();
         self.warm_up.end_document();
         self.requests.end_document();
+        self.calls.end_document();
     }
 
     /// The statistics of the documents that ended.
@@ -127,6 +134,7 @@ impl<'o> TraceStats<'o> {
             safepoints: self.safepoints.finish(),
             warm_up: self.warm_up.finish(),
             requests: self.requests.finish(),
+            calls: self.calls.finish(),
         }
     }
 }
@@ -155,6 +163,8 @@ pub struct TraceReport {
     pub warm_up: WarmUpReport,
     /// How long requests took.
     pub requests: RequestReport,
+    /// Which methods were called.
+    pub calls: ExecutionReport,
 }
 
 /// What stands out in a trace, and what was looked at.
@@ -180,6 +190,8 @@ pub struct Explanation<'a> {
     pub has_start: bool,
     /// Requests are in the trace.
     pub has_requests: bool,
+    /// Calls of methods, and their base time in all; `None` if the trace has none.
+    pub calls: Option<(u64, Nanos)>,
     /// Waits of any kind are in the trace.
     pub has_waits: bool,
     /// Threads that were looked at by the clock, whether they ran or not.
@@ -223,6 +235,8 @@ pub enum Finding<'a> {
     Churn(Churn<'a>),
     /// It takes much of the processors' time.
     Cpu(CpuUse<'a>),
+    /// A method takes much time itself.
+    Calls(CostlyMethod<'a>),
     /// Threads wait long for locks.
     Contention(Contention<'a>),
     /// Threads are late for safepoints.
@@ -388,6 +402,7 @@ pub fn explain<'a>(
         to_safepoint: None,
         has_start: false,
         has_requests: false,
+        calls: None,
         wall_samples: facts.wall_samples,
         has_waits: locks.stalls().iter().any(|stalls| stalls.count > 0),
         is_filtered: facts.is_filtered,

@@ -43,6 +43,8 @@ Findings:
   cpu       at least 10 % of CPU time is one line with its callees, or the
             collectors; 20 % is compilers or the kernel; at least 2 % of CPU
             time has no stack (`run --cpu`)
+  calls     at least 10 % of the time is in one method, without what it calls
+            (execution traces of the old TPTP profilers)
   lock      threads waited for a lock, or a class of locks, at least 5 % of the
             time and 100 ms (`run --locks`, `run --juc`)
   late      threads delayed safepoints for at least 1 % of the time and 20 ms
@@ -105,6 +107,8 @@ pub(crate) struct Explained<'a> {
     has_allocations: bool,
     /// It has samples of CPU time.
     has_cpu: bool,
+    /// It has calls of methods.
+    has_calls: bool,
     /// How stacks of these are called.
     cpu_names: SiteNames,
     source: Source<'a>,
@@ -120,7 +124,9 @@ impl<'a> Explained<'a> {
         explanation.add_safepoints(&whole.safepoints, &own);
         explanation.add_warm_up(&whole.warm_up, &own);
         explanation.add_requests(&whole.requests, &own);
+        explanation.add_calls(&whole.calls.report);
         let has_cpu = explanation.on_processors.is_some();
+        let has_calls = explanation.calls.is_some();
         let dump = last_dump(path, &report.facts().dumps);
         let source = Source {
             path,
@@ -130,8 +136,11 @@ impl<'a> Explained<'a> {
             program: Program::of(report.facts()),
         };
         let has_allocations = explanation.allocated.is_some()
-            || !explanation.has_waits && !has_cpu && notes::recorded::allocations(report.facts()) != Some(false);
-        Explained { whole, names, explanation, has_allocations, has_cpu, cpu_names, source }
+            || !explanation.has_waits
+                && !has_cpu
+                && !has_calls
+                && notes::recorded::allocations(report.facts()) != Some(false);
+        Explained { whole, names, explanation, has_allocations, has_cpu, has_calls, cpu_names, source }
     }
 
     /// Writes what stands out behind the sums of the trace, then what is missing in it.
@@ -187,6 +196,7 @@ impl<'a> Explained<'a> {
             (has_safepoints, "safepoints"),
             (self.explanation.has_start || notes::recorded::warm_up(facts) == Some(true), "warmup"),
             (self.explanation.has_requests, "requests"),
+            (self.has_calls, "stats --calls"),
         ];
         let shown: Vec<&str> =
             shown.into_iter().filter(|(is_there, _)| *is_there).map(|(_, command)| command).collect();
@@ -214,7 +224,7 @@ impl<'a> Explained<'a> {
     }
 
     fn has_others(&self) -> bool {
-        self.has_allocations || self.has_cpu || self.explanation.has_waits
+        self.has_allocations || self.has_cpu || self.has_calls || self.explanation.has_waits
     }
 
     /// What the trace holds, in a sentence.
@@ -223,6 +233,7 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&report.sum(|_| true), report.facts()),
             false if self.has_cpu => notes::samples_summary(&self.whole.cpu.report),
+            false if self.has_calls => notes::calls_summary(&self.whole.calls.report),
             false if self.has_wall_alone() => {
                 counted(self.explanation.wall_samples, "wall clock sample", "wall clock samples")
             }
@@ -240,6 +251,7 @@ impl<'a> Explained<'a> {
         match self.has_allocations {
             true => of_allocations(&self.whole.allocations),
             false if self.has_cpu => notes::of_samples(&self.whole.cpu),
+            false if self.has_calls => notes::of_calls(&self.whole.calls),
             false
                 if self.has_safepoints_alone()
                     || self.has_wall_alone()

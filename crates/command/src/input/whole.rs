@@ -7,6 +7,7 @@ use std::path::Path;
 use std::{panic, thread};
 
 use analysis::cpu::CpuReport;
+use analysis::execution::ExecutionReport;
 use analysis::explain::{Collections, TraceReport, TraceStats};
 use analysis::locks::{LockReport, Observer};
 use analysis::requests::RequestReport;
@@ -32,6 +33,8 @@ pub(crate) struct Whole {
     pub(crate) safepoints: SafepointReport,
     pub(crate) warm_up: WarmUpReport,
     pub(crate) requests: RequestReport,
+    /// Which methods were called.
+    pub(crate) calls: Reading<ExecutionReport>,
 }
 
 /// Reads all that a trace says, as [`super::reading::allocations_in`] does.
@@ -46,9 +49,10 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
 
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
     let (report, reading) = trace(path, stats)?.taken_apart();
-    let TraceReport { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests } = report;
+    let TraceReport { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests, calls } = report;
     let (allocations, locks, cpu) = (reading.with(allocations), reading.with(locks), reading.with(cpu));
-    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests })
+    let calls = reading.with(calls);
+    Ok(Whole { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests, calls })
 }
 
 /// A smaller trace takes no second.

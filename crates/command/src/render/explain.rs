@@ -16,12 +16,13 @@ use trace::names;
 use trace::time::Nanos;
 
 use crate::input::program::Program;
+use crate::render::calls::method;
 use crate::render::human::{self, bytes, count, counted, duration, percent, printable, shell_word};
 use crate::render::locks::{longest_json, name, stuck_json};
 use crate::render::page::Page;
 use crate::render::thread_dump::{self, Words};
 use crate::render::view::{self, location};
-use crate::render::{explain_cpu, requests, safepoints};
+use crate::render::{explain_calls, explain_cpu, requests, safepoints};
 
 /// The trace of a finding, for the commands that show more of it.
 pub(crate) struct Source<'p> {
@@ -93,10 +94,10 @@ pub(crate) fn described(explanation: &Explanation<'_>, source: &Source<'_>) -> V
         let sentences = sentences(finding, explanation);
         let sentences = sentences.iter().chain(held(finding, explanation, source)).map(|text| printable(text));
         let sentences: Vec<String> = sentences.collect();
-        let method = |at: &Location<'_>| format!("{}.{}", at.class, names::jvm_method_name(at.method));
         let search = match finding {
             Finding::Churn(churn) => Some(method(&churn.at)),
             Finding::Growth(Growth { at: Some(at), .. }) => Some(method(at)),
+            Finding::Calls(found) => Some(method(&found.at)),
             Finding::Cpu(found) => match &found.what {
                 Busy::Line(at) => Some(method(at)),
                 _ => None,
@@ -145,6 +146,9 @@ fn nothing(explanation: &Explanation<'_>) -> String {
     }
     if let Some(time) = explanation.on_processors {
         looked_at.push(format!("{} of CPU time", duration(time)));
+    }
+    if let Some((calls, base)) = explanation.calls {
+        looked_at.push(format!("{} with a base time of {}", counted(calls, "call", "calls"), duration(base)));
     }
     match explanation.contended {
         Some(most) => looked_at.push(format!("threads waited {} for the most contended lock", duration(most))),
@@ -204,6 +208,7 @@ fn head(finding: &Finding<'_>) -> (&'static str, String) {
             ("churn:", format!("{churned}{collected} ({}{error} of all){executed} at {at}", human::share(*share)))
         }
         Finding::Cpu(found) => ("cpu:", explain_cpu::head(found)),
+        Finding::Calls(found) => ("calls:", explain_calls::head(found)),
         Finding::Contention(contention @ Contention { waited, estimate, share, .. }) => {
             let (lock, waited) = (called(contention), duration(waited.total));
             let waited = match estimate {
@@ -299,6 +304,7 @@ fn sentences(finding: &Finding<'_>, explanation: &Explanation<'_>) -> Vec<String
             sentences
         }
         Finding::Churn(churn) => churn_sentences(churn, explanation),
+        Finding::Calls(found) => explain_calls::sentences(found),
         Finding::Cpu(found) => explain_cpu::sentences(found),
         Finding::Contention(contention) => contention_sentences(contention),
         Finding::Lateness(Lateness { stops, longest, .. }) => vec![format!(
@@ -493,6 +499,7 @@ fn next(finding: &Finding<'_>, explanation: &Explanation<'_>, source: &Source<'_
             let view: &[&str] = if source.has_stacks { &["tree", &trace] } else { &["stats", &trace, "--by", "site"] };
             words(&[view, &["--in", &method]].concat())
         }
+        Finding::Calls(found) => words(&["tree", &trace, "--calls", "--in", &fitted(&method(&found.at), room)]),
         Finding::Lateness(_) => words(&["safepoints", &trace, "--stacks"]),
         Finding::Request(SlowRequest { row, .. }) => requests::next(source.path, row),
         Finding::Initialiser(_) | Finding::FailedLookups(_) => words(&["warmup", &trace, "--stacks"]),
@@ -608,6 +615,7 @@ fn fields(finding: &Finding<'_>) -> Value {
             "called": churn.called.as_ref().map(location),
         }),
         Finding::Cpu(found) => explain_cpu::json(found),
+        Finding::Calls(found) => explain_calls::json(found),
         Finding::Contention(contention) => json!({
             "kind": "lock",
             "class": contention.class,

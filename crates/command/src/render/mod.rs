@@ -9,6 +9,7 @@ pub(crate) mod comparison;
 pub(crate) mod conservation;
 pub(crate) mod coverage;
 pub(crate) mod explain;
+mod explain_calls;
 mod explain_cpu;
 pub(crate) mod head;
 pub(crate) mod human;

@@ -51,6 +51,8 @@ fn value_type(measure: Measure) -> (&'static str, &'static str) {
         Measure::LockWait => ("delay", "nanoseconds"),
         Measure::LockCount => ("contentions", "count"),
         Measure::OtherWait => ("other_wait", "nanoseconds"),
+        Measure::CallTime => ("base", "nanoseconds"),
+        Measure::CallCount => ("calls", "count"),
     }
 }
 
@@ -60,7 +62,7 @@ fn period_type(subject: Subject) -> Option<(&'static str, &'static str)> {
         Subject::Allocated | Subject::Live => Some(("space", "bytes")),
         Subject::Cpu => Some(("cpu", "nanoseconds")),
         Subject::Wall => Some(("wall", "nanoseconds")),
-        Subject::Locks | Subject::Waits => None,
+        Subject::Locks | Subject::Waits | Subject::Calls => None,
     }
 }
 

@@ -64,7 +64,7 @@ impl Report for Gathered {
 impl Gathered {
     /// The call stacks of the trace.
     pub(super) fn profiles(&self) -> Profiles<'_> {
-        let TraceReport { allocations, locks, cpu, .. } = &self.trace;
+        let TraceReport { allocations, locks, cpu, calls, .. } = &self.trace;
         let (begin, end) = locks.span().unwrap_or_default();
         let facts = self.facts();
         let end = end.max(facts.end.unwrap_or_default());
@@ -75,6 +75,7 @@ impl Gathered {
             wall: self.wall.sampled_stacks(),
             locks: locks.waiting_stacks(WaitKind::Contended),
             waits: locks.waiting_stacks(WaitKind::Other),
+            calls: calls.called_stacks(),
             begin,
             length: end.since(begin),
             sampled_interval: facts.sampled_interval,

@@ -23,7 +23,7 @@ use everything::{Everything, Gathered};
 #[command(after_help = "\
 Without --value, a format that holds one value takes the first that the trace
 has, in the order above. A pprof file holds all values of one kind: objects and
-bytes, allocated and live; or number and time of lock waits.
+bytes, allocated and live; or number and time of lock waits, or of calls.
 
 Examples:
   martini export app.trcxml --to collapsed | flamegraph.pl > app.svg
@@ -95,6 +95,10 @@ enum Value {
     LockCount,
     /// Time threads spent in other waits
     OtherWait,
+    /// Time in methods, without what they called (execution traces)
+    CallTime,
+    /// Number of calls of methods
+    CallCount,
 }
 
 impl From<Value> for Measure {
@@ -109,6 +113,8 @@ impl From<Value> for Measure {
             Value::LockWait => Measure::LockWait,
             Value::LockCount => Measure::LockCount,
             Value::OtherWait => Measure::OtherWait,
+            Value::CallTime => Measure::CallTime,
+            Value::CallCount => Measure::CallCount,
         }
     }
 }
@@ -177,10 +183,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     notes::completeness(&reading).iter().for_each(|sentence| note(path, sentence));
     let profiles = reading.report.profiles();
     let measure = measure(arguments, &reading.report, &profiles)?;
-    let has_place = |subject: &Subject| !matches!(subject, Subject::Live | Subject::Wall);
+    let has_place = |subject: &Subject| has_place_with_times(*subject);
     if format.has_times() && !profiles.subjects().is_empty() && !profiles.subjects().iter().any(has_place) {
         let what = format.kind().name;
         note(path, &format!("of this trace, a {what} can hold only threads and collections"));
+    }
+    if format == Format::Collapsed && arguments.value.is_none() && measure == Measure::CallTime {
+        note(path, "a list of stacks has one number for each, here base time; --value call-count gives calls");
     }
     let mut bytes = Vec::new();
     match format {
@@ -214,7 +223,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 fn held(format: Format, measure: Measure, profiles: &Profiles<'_>) -> (Vec<&'static str>, String) {
     let is_held = |subject: Subject| match format {
         _ if format.has_one_value() => subject == measure.subject(),
-        _ if format.has_times() => !matches!(subject, Subject::Live | Subject::Wall),
+        _ if format.has_times() => has_place_with_times(subject),
         _ => true,
     };
     let (kept, left_out): (Vec<Subject>, Vec<Subject>) =
@@ -231,6 +240,11 @@ fn held(format: Format, measure: Measure, profiles: &Profiles<'_>) -> (Vec<&'sta
     }
 }
 
+/// Whether formats that say what happens when have a place for it.
+fn has_place_with_times(subject: Subject) -> bool {
+    !matches!(subject, Subject::Live | Subject::Wall | Subject::Calls)
+}
+
 fn word(subject: Subject) -> &'static str {
     match subject {
         Subject::Allocated => "allocations",
@@ -239,6 +253,7 @@ fn word(subject: Subject) -> &'static str {
         Subject::Wall => "wall clock samples",
         Subject::Locks => "waits for locks",
         Subject::Waits => "other waits",
+        Subject::Calls => "calls",
     }
 }
 
@@ -263,6 +278,9 @@ fn measure(arguments: &Arguments, report: &Gathered, profiles: &Profiles<'_>) ->
         return Ok(measure);
     }
     let (nothing, option, is_recorded) = match subject {
+        Subject::Calls => {
+            bail!("{} has no calls; only execution traces of old TPTP profilers have them", path.display())
+        }
         Subject::Allocated => ("no allocation", "martini run", false),
         Subject::Live => {
             ("no live objects", "martini run --heap events, or --sampled,", report.facts().allocations > 0)

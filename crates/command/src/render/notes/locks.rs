@@ -23,6 +23,11 @@ pub(crate) fn of_locks(reading: &Reading<LockReport>) -> Vec<String> {
                 Some(false) => {
                     "the trace has no waits: it was recorded without locks=on (martini run --locks)".to_owned()
                 }
+                None if report.facts().calls > 0 => {
+                    "the trace has calls of methods, and no waits: it was recorded without the lock profiler (calls: \
+                         martini stats)"
+                        .to_owned()
+                }
                 None => {
                     "no thread waited in this trace: no contention in what is selected, or it was recorded without \
                          the lock profiler"

@@ -51,8 +51,11 @@ impl RecordedWaits {
     /// Which waits a trace, or a lock log, would have.
     pub(crate) fn of(report: &LockReport) -> Self {
         let (facts, stalls) = (report.facts(), report.stalls());
+        // A profiler of calls that recorded no wait did not look at waits.
+        let is_of_calls = facts.calls > 0 && locks(facts) != Some(true);
+        let is_recorded = !is_of_calls && locks(facts) != Some(false);
         RecordedWaits {
-            any: report.is_log() || locks(facts) != Some(false) || stalls.iter().any(|stalls| stalls.count > 0),
+            any: report.is_log() || is_recorded || stalls.iter().any(|stalls| stalls.count > 0),
             juc: juc(facts) != Some(false) || stalls[State::Parked as usize].count > 0 && !report.has_looks(),
         }
     }
