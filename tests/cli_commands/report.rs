@@ -68,6 +68,22 @@ fn the_start_in_a_report_is_what_warmup_says() {
 }
 
 #[test]
+fn the_calls_in_a_report_are_those_of_stats() {
+    let calls = &report(&trace("calls.trcxml"))["calls"];
+    let stats = trace_json(&["stats", "--by", "method", &trace("calls.trcxml")]);
+    let all = |rows: &Value, key: &str| -> Vec<Value> {
+        rows.as_array().unwrap().iter().map(|row| row[key].clone()).collect()
+    };
+    for key in ["base", "cumulative", "average", "min", "max"] {
+        assert_eq!(all(&calls["rows"], key), all(&stats["tables"]["method"], &format!("{key}_nanos")), "{key}");
+    }
+    let sum =
+        |at: usize| calls["values"][at].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum::<f64>();
+    assert_eq!((sum(0), sum(1)), (stats["base_nanos"].as_f64().unwrap(), stats["calls"].as_f64().unwrap()));
+    assert_eq!(report(&trace("heap.trcxml"))["calls"], Value::Null);
+}
+
+#[test]
 fn the_requests_in_a_report_are_those_of_the_command() {
     let shown = &report(&trace("requests.trcxml"))["requests"]["entries"];
     let requests = &trace_json(&["requests", &trace("requests.trcxml")])["entries"];

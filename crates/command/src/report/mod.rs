@@ -4,6 +4,7 @@
 //! more of them than can be shown: small ones are folded into others.
 
 mod allocations;
+mod calls;
 mod cells;
 mod cpu;
 mod difference;
@@ -61,12 +62,14 @@ pub(crate) fn write(
         let cpu = cpu::json(&whole.cpu.report, &naming, cut, &mut names);
         let wall = whole.wall.as_ref().map_or(Value::Null, |wall| cpu::json(wall, &naming, cut, &mut names));
         let wait_stacks = wait_stacks::json(&whole.locks.report, cut, &mut names);
+        let calls = calls::json(&whole.calls.report, cut, &mut names);
         let locks = locks::json(&whole.locks.report, waits, origin, &mut names);
         [
             ("allocations", allocations),
             ("cpu", cpu),
             ("wall", wall),
             ("wait_stacks", wait_stacks),
+            ("calls", calls),
             ("locks", locks),
             ("names", names.json()),
         ]

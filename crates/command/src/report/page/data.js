@@ -31,6 +31,8 @@
 /** @typedef {{sentences: string[], intervals: StartInterval[], initialisers: Initialiser[], left: number, lookups: {text: string, count: number, caused_by: string|null}[], methods: {text: string, time: number, count: number, discarded: number, bytes: number}[]}} Start */
 /** @typedef {{number: number, place: number|null, thread: string, begun: number, took: number, cpu: number|null, bytes: number|null, failed: boolean, parts: {kind: string, text: string, time: number, error: number}[], why: string}} DividedRequest */
 /** @typedef {{text: string, kind: string|null, requests: number, failures: number, rate: number|null, mean: number|null, p50: number|null, p90: number|null, p99: number|null, p999: number|null, longest: number|null, cpu: number|null, bytes: number|null, moments: {from: number, until: number, requests: number, p50: number|null, p99: number|null, longest: number|null}[], divided: DividedRequest[]}} RequestEntry */
+/** @typedef {{text: string, base: number, cumulative: number, calls: number, average: number|null, min: number|null, max: number|null}} CallRow */
+/** @typedef {Cells & {rows: CallRow[], left: number}} Calls */
 /** @typedef {{kind: string, head: string, sentences: string[], next?: string, search?: string|null}} Finding */
 /** @typedef {{texts: string[], class: number[], method: number[], source: number[], line: number[], whose: number[]}} Names */
 /** What is said of a trace of two. @typedef {{path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], length: number}} Head */
@@ -39,7 +41,7 @@
  *   diff?: [Head, Head], path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
  *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean,
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
- *   wall: Cpu|null, wait_stacks: Cells|null, collections: {count: number, pauses: number, since: number[], pause: number[], used: (number|null)[]}|null,
+ *   wall: Cpu|null, wait_stacks: Cells|null, calls?: Calls|null, collections: {count: number, pauses: number, since: number[], pause: number[], used: (number|null)[]}|null,
  *   start?: Start|null, requests?: {entries: RequestEntry[], left: number, notes: string[]}|null, allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names
  * }} Data */
 

@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { address, subscribe, view } from "./state.js";
 import { timeAxis } from "./time.js";
 import { overview } from "./overview.js";
-import { allocationsView, cpuView, waitsView, wallView } from "./stacks_view.js";
+import { allocationsView, callsView, cpuView, waitsView, wallView } from "./stacks_view.js";
 import { heapView } from "./heap_view.js";
 import { startView } from "./start_view.js";
 import { requestsView } from "./requests_view.js";
@@ -20,6 +20,7 @@ const ALL_VIEWS = {
   allocations: ["Allocations", allocationsView],
   cpu: ["CPU time", cpuView],
   ...(data.wall ? { wall: ["Wall clock", wallView] } : {}),
+  ...(data.calls ? { calls: ["Calls", callsView] } : {}),
   locks: ["Locks", locksView],
   ...(data.wait_stacks ? { waits: ["Waits", waitsView] } : {}),
   threads: ["Threads", threadsView],
@@ -70,7 +71,7 @@ function show() {
   shown = name;
   nav.replaceChildren(...links);
   document.title = `${title} - ${data.path} - Martini`;
-  const axis = data.diff || ["overview", "leaks", "dump", "waits", "heap", "requests"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  const axis = data.diff || ["overview", "leaks", "dump", "waits", "calls", "heap", "requests"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
   main.replaceChildren(element("h2", {}, title), ...axis, make());
   scrollTo(0, top);
   if (!isInMain) {

@@ -16,6 +16,7 @@ function link(finding) {
     growth: ["Leaks", "leaks", { search, by: "line" }],
     churn: ["Allocations", "allocations", { search }],
     cpu: ["CPU time", "cpu", { search }],
+    calls: ["Calls", "calls", { search }],
   };
   const found = views[finding.kind];
   if (!found) return null;

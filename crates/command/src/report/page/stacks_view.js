@@ -3,7 +3,7 @@ import { advice, data, text } from "./data.js";
 import { bytes, count, duration, percent } from "./format.js";
 import { button, choice, element, name, searchField } from "./dom.js";
 import { FOLDED, allocationValues, cpuValues, labelText, nodeAt, ofThread, pathOf, rows, slicesOf, tree, whoseLabel } from "./profile.js";
-import { nameColumn, table } from "./table.js";
+import { nameColumn, numberColumn, table } from "./table.js";
 import { byWhose, enter, flame, openWays } from "./flame.js";
 import { heatMap } from "./heat.js";
 import { get, range, set } from "./state.js";
@@ -77,6 +77,22 @@ export function waitsView() {
   const notes = range() ? ["This view covers the whole trace; the views Locks and Threads show the range."] : [];
   return stacks({ cells, values, trees, format: metric.endsWith("count") ? count : duration, notes, hasErrors: false, what: metrics[at][1], by: BY_CODE,
     tools: [choice("Show", shown, metric, (value) => set({ metric: value, zoom: "" }))], exactBy: [] });
+}
+
+/** Calls of methods. */
+export function callsView() {
+  const cells = /** @type {NonNullable<typeof data.calls>} */ (data.calls);
+  /** @type {[string, string][]} */
+  const metrics = [["base", "base time"], ["calls", "calls"]];
+  const metric = get("metric") === "calls" ? "calls" : "base";
+  const { values, trees } = remembered(cells, `m ${metric} ${get("thread")}`, () => Float64Array.from(cells.values[metric === "calls" ? 1 : 0]));
+  const methods = table("methods", "Methods: base is the time without what was called, cumulative with it; average, min and max are of one call", [
+    numberColumn("base", "base", duration), numberColumn("cumulative", "cumulative", duration), numberColumn("calls", "calls", count),
+    numberColumn("average", "average", duration), numberColumn("min", "min", duration), numberColumn("max", "max", duration),
+    nameColumn("method", (row) => row.text)], cells.rows, "base");
+  const left = cells.left > 0 ? element("p", { class: "note" }, `${count(cells.left)} more methods are not in this table.`) : null;
+  return element("div", {}, stacks({ cells, values, trees, format: metric === "calls" ? count : duration, notes: [], hasErrors: false, what: metric === "calls" ? "calls" : "base time", by: BY_CODE,
+    tools: [choice("Show", metrics, metric, (value) => set({ metric: value, zoom: "" }))], exactBy: [] }), methods, left);
 }
 
 /** CPU time. */
