@@ -2,8 +2,8 @@
 
 mod attach;
 mod bad_input;
-mod check;
 mod calls;
+mod check;
 mod classes;
 mod code;
 mod counts;

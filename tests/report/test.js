@@ -60,6 +60,7 @@ async function report(path, name) {
   if (data.leaks) await leaks(page, data);
   if (data.dump) await dump(page, data, path);
   if (data.requests) await requests(page, data);
+  if (data.calls) await calls(page, data);
   if (screenshots && name === "demo") await pictures(page);
 
   // An address that nobody made by a click shows a view, too.
@@ -87,6 +88,20 @@ async function requests(page, data) {
     for (const [whole, sum] of bars) assert.ok(Math.abs(whole - sum) <= 1, `${sum} of ${whole}`);
     await page.locator("#divided-table .opener").first().click();
     assert.ok((await page.locator("#divided-table").innerText()).includes(entry.divided[0].why));
+  }
+}
+
+/** The calls have all methods in a table, and the sum of both numbers in each form. */
+async function calls(page, data) {
+  for (const [metric, at] of [["base", 0], ["calls", 1]]) {
+    const sum = data.calls.values[at].reduce((sum, value) => sum + value, 0);
+    const total = metric === "calls" ? `Total: ${sum.toLocaleString("en")}.` : "Total: ";
+    for (const show of ["", "tree", "table"]) {
+      await go(page, `#calls?metric=${metric}&show=${show}`);
+      await page.getByText(total).first().waitFor();
+      const methods = (await texts(page, "methods")).map((cells) => cells.at(-1));
+      assert.deepEqual(methods, data.calls.rows.slice(0, 100).map((row) => row.text));
+    }
   }
 }
 
