@@ -40,6 +40,12 @@ fn what_grew_and_what_moved_are_told_apart() {
     assert!(ended.out.contains("+1.9 MiB  3.8 MiB  5.7 MiB  +50 %"), "{}", ended.out);
     assert!(ended.out.contains("7.6 MiB moved from shop.Page.show to shop.Page.write"), "{}", ended.out);
     assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
+    let page = folder.path().join("b.html");
+    let ended = run(&["report", "--diff", before, after, "-o", page.to_str().unwrap()]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let page = std::fs::read_to_string(&page).expect("the report");
+    let sentence = "+1.9 MiB (+50 %, from 3.8 MiB to 5.7 MiB) shop.Till.total; +1.9 MiB byte[]";
+    assert!(page.contains(sentence) && page.contains("moved from shop.Page.show to shop.Page.write"));
     let markdown = run(&["diff", before, after, "--by", "line", "--markdown"]).out;
     assert!(markdown.contains("| `shop.Till.total(Till.java:18)` | `+1.9 MiB byte[]` |"), "{markdown}");
     assert!(markdown.contains("How to read it: "), "{markdown}");

@@ -122,6 +122,7 @@ async function difference(path, name) {
   await go(page, "#overview");
   const overview = await page.locator("main").innerText();
   for (const { path } of data.diff) if (path.length < 300) assert.ok(overview.includes(path), path);
+  for (const { summary, changes } of data.changed.measures) for (const text of [summary, ...changes]) assert.ok(overview.includes(text), text);
   for (const view of ["allocations", "cpu"]) {
     if (!data[view]) continue;
     for (const width of ["", "width=before&"]) await changedStacks(page, `#${view}?${width}`, data[view]);

@@ -8,19 +8,21 @@ use analysis::allocations::Naming;
 use analysis::comparison::{Comparison, compare};
 use analysis::ledger::{Callers, Ledger, Measure, Unit};
 use anyhow::bail;
-use serde_json::json;
+use serde_json::{Value, json};
 use trace::filter::Pattern;
 
 use crate::commands::per_file::print_json;
 use crate::commands::selection::{row_limit, whole_number};
 use crate::exit;
 use crate::input::whole::{self, Whole};
-use crate::render::comparison as render;
+use crate::render::comparison::Found;
 use crate::render::notes;
 use crate::render::page::{Page, PageArguments};
 
 /// Rows of a text table by default.
 const DEFAULT_TOP: usize = 10;
+/// A smaller part of the whole is no change, for a report.
+const LEAST: f64 = 0.005;
 
 /// Show what differs between two runs: what is new, gone, more, less, or moved
 ///
@@ -198,6 +200,7 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
 
 /// What is known of a run.
 struct Run {
+    name: String,
     ledgers: Vec<Ledger>,
     /// Whose code had the objects made that libraries make.
     callers: Callers,
@@ -217,26 +220,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(flag) = after.iter().find(|path| path.as_os_str().as_encoded_bytes().starts_with(b"--")) {
         bail!("{} stands behind --, where only traces are; give flags before them", flag.display());
     }
-    let read = |paths: &[PathBuf]| paths.iter().map(|path| arguments.read(path)).collect::<anyhow::Result<Vec<_>>>();
-    let (runs_before, runs_after) = (read(before)?, read(after)?);
-    let comparisons = arguments.compare(&runs_before, &runs_after);
+    let how = arguments.how();
+    let read = |path: &PathBuf| how.read(path, &whole::whole(path)?);
+    let read = |paths: &[PathBuf]| paths.iter().map(read).collect::<anyhow::Result<Vec<_>>>();
+    let sides = [read(before)?, read(after)?];
+    let comparisons = how.compare(&sides);
     if comparisons.is_empty() {
         bail!("the traces have no measure in common; record both with the same options");
     }
-    let found = render::Found {
-        before: before.iter().map(|path| path.display().to_string()).collect(),
-        after: after.iter().map(|path| path.display().to_string()).collect(),
-        per: arguments.per.as_ref().map(Per::text),
-        notes: notes_of(&runs_before, &runs_after),
-        comparisons: &comparisons,
-        callers: [callers(&runs_before), callers(&runs_after)],
-        rows: row_limit(arguments.top, if arguments.json { 0 } else { DEFAULT_TOP }),
-        unit: arguments.by.words(),
-        is_by_callers: !arguments.own.is_empty(),
-    };
+    let mut found = how.found(&sides, &comparisons);
+    found.rows = row_limit(arguments.top, if arguments.json { 0 } else { DEFAULT_TOP });
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        print_json(&json!(found.to_json()), &mut out)?;
+        print_json(&found.to_json(), &mut out)?;
     } else if arguments.markdown {
         out.write_all(found.markdown().as_bytes())?;
     } else {
@@ -246,14 +242,43 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn callers(runs: &[Run]) -> Vec<&Callers> {
-    runs.iter().map(|run| &run.callers).collect()
+/// What differs between two traces, for a report: as the command finds it by itself.
+pub(crate) fn for_report(traces: [&Path; 2], wholes: [&Whole; 2]) -> Value {
+    let how = How { by: By::Method, wanted: Measure::ALL.to_vec(), own: &[], per: None, least: LEAST };
+    let read = |at: usize| how.read(traces[at], wholes[at]).map(|run| vec![run]);
+    match (read(0), read(1)) {
+        (Ok(before), Ok(after)) => {
+            let sides = [before, after];
+            how.found(&sides, &how.compare(&sides)).for_report()
+        }
+        (Err(error), _) | (_, Err(error)) => json!({ "measures": [], "notes": [exit::sentence(&error)] }),
+    }
+}
+
+/// How runs are compared.
+struct How<'a> {
+    by: By,
+    wanted: Vec<Measure>,
+    own: &'a [Pattern],
+    per: Option<&'a Per>,
+    /// A smaller part of the whole is no change.
+    least: f64,
 }
 
 impl Arguments {
-    fn read(&self, path: &Path) -> anyhow::Result<Run> {
-        let run = whole::whole(path)?;
-        let naming = if self.own.is_empty() { Naming::Innermost } else { Naming::Own(self.own.clone()) };
+    fn how(&self) -> How<'_> {
+        let wanted = match &self.measure[..] {
+            [] => Measure::ALL.to_vec(),
+            chosen => chosen.iter().map(|one| one.measure()).collect(),
+        };
+        How { by: self.by, wanted, own: &self.own, per: self.per.as_ref(), least: self.least / 100.0 }
+    }
+}
+
+impl How<'_> {
+    /// What a run has cost.
+    fn read(&self, path: &Path, run: &Whole) -> anyhow::Result<Run> {
+        let naming = if self.own.is_empty() { Naming::Innermost } else { Naming::Own(self.own.to_vec()) };
         let (allocations, cpu) = (&run.allocations.report, &run.cpu.report);
         let (names, cpu_names) = (allocations.site_names(&naming), cpu.site_names(&naming));
         let unit = self.by.unit();
@@ -261,10 +286,10 @@ impl Arguments {
         ledgers.extend(Ledger::of_living(allocations, &names));
         ledgers.extend(Ledger::of_cpu(cpu, &cpu_names, unit));
         ledgers.extend(Ledger::of_locks(&run.locks.report, unit));
-        let own = allocations.site_names(&Naming::Own(self.own.clone()));
+        let own = allocations.site_names(&Naming::Own(self.own.to_vec()));
         let mut callers = Callers::of(allocations, &own, unit);
-        if let Some(per) = &self.per {
-            let number = per.number(path, &run)?;
+        if let Some(per) = self.per {
+            let number = per.number(path, run)?;
             callers.scale(1.0 / number);
             let of_the_run = |ledger: &&mut Ledger| !ledger.measure().is_of_a_moment();
             ledgers.iter_mut().filter(of_the_run).for_each(|ledger| ledger.scale(1.0 / number));
@@ -276,6 +301,7 @@ impl Arguments {
             vec![format!("{} is not complete: what it lacks looks like a change", path.display())]
         };
         Ok(Run {
+            name: path.display().to_string(),
             ledgers,
             callers,
             notes: doubts,
@@ -285,17 +311,13 @@ impl Arguments {
     }
 
     /// Compares what all runs have.
-    fn compare(&self, before: &[Run], after: &[Run]) -> Vec<Comparison> {
-        let wanted: Vec<Measure> = match &self.measure[..] {
-            [] => Measure::ALL.to_vec(),
-            chosen => chosen.iter().map(|one| one.measure()).collect(),
-        };
+    fn compare(&self, sides: &[Vec<Run>; 2]) -> Vec<Comparison> {
         let of = |runs: &[Run], measure: Measure| -> Vec<Ledger> {
             let ledger = |run: &Run| run.ledgers.iter().find(|ledger| ledger.measure() == measure).cloned();
             runs.iter().map(|run| ledger(run).unwrap_or_else(|| Ledger::new(measure))).collect()
         };
-        let compared = wanted.into_iter().filter_map(|measure| {
-            let (before, after) = (of(before, measure), of(after, measure));
+        let compared = self.wanted.iter().filter_map(|&measure| {
+            let [before, after] = sides.each_ref().map(|runs| of(runs, measure));
             let has_any = |side: &[Ledger]| side.iter().any(|ledger| !ledger.is_empty());
             // A run without waits had none; one without CPU samples was not asked for them.
             let is_comparable = match measure {
@@ -304,10 +326,25 @@ impl Arguments {
             };
             is_comparable.then(|| {
                 let (before, after): (Vec<&Ledger>, Vec<&Ledger>) = (before.iter().collect(), after.iter().collect());
-                compare(measure, &before, &after, self.least / 100.0)
+                compare(measure, &before, &after, self.least)
             })
         });
         compared.collect()
+    }
+
+    fn found<'f>(&self, sides: &'f [Vec<Run>; 2], comparisons: &'f [Comparison]) -> Found<'f> {
+        let [before, after] = sides.each_ref().map(|runs| runs.iter().map(|run| run.name.clone()).collect());
+        Found {
+            before,
+            after,
+            per: self.per.map(Per::text),
+            notes: notes_of(&sides[0], &sides[1]),
+            comparisons,
+            callers: sides.each_ref().map(|runs| runs.iter().map(|run| &run.callers).collect()),
+            rows: DEFAULT_TOP,
+            unit: self.by.words(),
+            is_by_callers: !self.own.is_empty(),
+        }
     }
 }
 

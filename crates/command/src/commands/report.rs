@@ -12,6 +12,7 @@ use trace::filter::Pattern;
 use crate::attach::recording;
 use crate::attach::until;
 use crate::commands::attach;
+use crate::commands::diff;
 use crate::commands::explain::Explained;
 use crate::commands::heap_dump;
 use crate::commands::tree::percent;
@@ -190,7 +191,10 @@ fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64
     let wholes = [whole::whole(before)?, whole::whole(after)?];
     let wholes = wholes.each_ref();
     let heads = || [0, 1].map(|at| Explained::new(traces[at], wholes[at], own.to_vec()).overview());
-    create(output, INSTEAD, |out| report::write_difference(heads, wholes, own.to_vec(), cut / 100.0, &mut &mut *out))
+    let changed = diff::for_report(traces, wholes);
+    create(output, INSTEAD, |out| {
+        report::write_difference(heads, changed, wholes, own.to_vec(), cut / 100.0, &mut &mut *out)
+    })
 }
 
 /// Makes the file, and has it filled.

@@ -303,6 +303,34 @@ impl Found<'_> {
         text
     }
 
+    /// It in sentences, for a report.
+    pub(crate) fn for_report(&self) -> Value {
+        let sentence = |measure: Measure, change: &Change| {
+            let parts = [of(measure, change), self.through_text(measure, change)];
+            let parts: String = parts.into_iter().flatten().map(|part| format!("; {part}")).collect();
+            let (before, after) = (change.level.before.mean(), change.level.after.mean());
+            format!(
+                "{} ({}, from {} to {}) {}{parts}",
+                with_error(measure, change.amount, change.level.error()),
+                if change.kind == Kind::Gone { "gone".to_owned() } else { percent(&change.level) },
+                amount(measure, before),
+                amount(measure, after),
+                printable(&change.place.to_string()),
+            )
+        };
+        let measure = |comparison: &Comparison| {
+            let of = comparison.measure;
+            let changes = comparison.changes.iter().take(self.rows).map(|change| sentence(of, change));
+            let shifts = comparison.shifts.iter().take(self.rows).map(|shift| shifted(of, shift));
+            json!({
+                "summary": self.summary(comparison),
+                "changes": changes.chain(shifts).collect::<Vec<_>>(),
+                "remark": self.remark(comparison),
+            })
+        };
+        json!({ "measures": self.comparisons.iter().map(measure).collect::<Vec<_>>(), "notes": self.notes })
+    }
+
     /// It for programs.
     pub(crate) fn to_json(&self) -> Value {
         json!({

@@ -19,9 +19,10 @@ use crate::render::locks as render;
 /// More rows of a table are left out.
 const MOST_ROWS: usize = 1000;
 
-/// Writes what changed. `heads`: makes what is known of both traces.
+/// Writes what changed. `heads`: makes what is known of both traces. `changed`: what is more than chance.
 pub(crate) fn write(
     heads: impl FnOnce() -> [Map<String, Value>; 2] + Send,
+    changed: Value,
     wholes: [&Whole; 2],
     own: Vec<Pattern>,
     cut: f64,
@@ -42,6 +43,7 @@ pub(crate) fn write(
     }
     let mut data = heads[1].clone();
     data.insert("diff".to_owned(), json!(heads));
+    data.insert("changed".to_owned(), changed);
     data.insert("leaks".to_owned(), leaks);
     data.extend(pieces.map(|(key, value)| (key.to_owned(), value)));
     data.insert("cut".to_owned(), json!(cut));

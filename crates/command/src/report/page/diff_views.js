@@ -92,7 +92,13 @@ export function diffOverview() {
   ]).filter(([, , rows]) => rows.length > 0);
   const line = (/** @type {import("./change.js").Change} */ row, /** @type {Format} */ format) => element("li", {},
     element("strong", {}, `${signed(row.after - row.before, format)} (${relative(row.before, row.after)}) `), name(row.text), `: ${format(row.before)} before, ${format(row.after)} after`);
+  const changed = data.changed ?? { measures: [], notes: [] };
+  const said = (/** @type {string} */ text) => element("bdi", {}, text);
   return element("div", {},
+    element("h3", {}, "More than chance"),
+    ...changed.measures.map((measure) => element("div", {}, element("p", {}, element("strong", {}, said(measure.summary))),
+      element("ul", { class: "findings" }, ...measure.changes.map((text) => element("li", {}, said(text)))), element("p", { class: "note" }, measure.remark))),
+    ...changed.notes.map((note) => element("p", { class: "note" }, said(note))),
     element("h3", {}, "Before"), facts(heads[0]), element("h3", {}, "After"), facts(heads[1]),
     hasRates() ? element("div", { class: "tools" }, rateChoice()) : null, element("p", { class: "note" }, rateNote()),
     element("h3", {}, "Largest changes"),
