@@ -115,3 +115,20 @@ fn what_cannot_be_compared_is_refused_in_one_sentence() {
     let ended = run(&["diff", &counts, cut.to_str().unwrap()]);
     assert!(ended.status == 0 && ended.out.contains("cut.trcxml is not complete"), "{}", ended.out);
 }
+
+#[test]
+fn calls_of_execution_traces_are_compared() {
+    let calls = trace("calls.trcxml");
+    let compared = |words: &[&str]| -> Value {
+        let ended = run(&[&["diff", &calls, &calls, "--json"], words].concat());
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        serde_json::from_str(&ended.out).expect("JSON")
+    };
+    let found = compared(&[]);
+    let comparisons = found["comparisons"].as_array().expect("comparisons");
+    assert_eq!(comparisons.iter().map(|one| &one["measure"]).collect::<Vec<_>>(), ["calls", "time"]);
+    let table = trace_json(&["stats", &calls])["tables"]["method"].clone();
+    let sum: f64 = table.as_array().expect("methods").iter().filter_map(|row| row["calls"].as_f64()).sum();
+    assert_eq!(comparisons[0]["total"]["before"][0].as_f64(), Some(sum));
+    assert!(comparisons.iter().all(|one| one["changes"].as_array().is_some_and(Vec::is_empty)), "{found}");
+}

@@ -74,8 +74,10 @@ pub fn amount(text: &str, measure: Measure) -> Result<u64, String> {
             ("MB", 1e6),
             ("GB", 1e9),
         ],
-        Measure::Cpu | Measure::Blocked => &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 6e10)],
-        Measure::Objects | Measure::Waits => &[("", 1.0)],
+        Measure::Cpu | Measure::Blocked | Measure::Time => {
+            &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 6e10)]
+        }
+        Measure::Objects | Measure::Waits | Measure::Calls => &[("", 1.0)],
     };
     let known = || units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ");
     let factor = match units.iter().find(|(name, _)| *name == unit) {

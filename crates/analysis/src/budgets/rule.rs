@@ -52,8 +52,8 @@ impl Budget {
         if words.thread.is_some() && !matches!(measure, Measure::Bytes | Measure::Objects | Measure::Cpu) {
             return Err(error("of a thread bytes, objects and cpu are known".to_owned()));
         }
-        if words.of.is_some() && measure == Measure::Cpu {
-            return Err(error("cpu is of no class: leave out of".to_owned()));
+        if words.of.is_some() && matches!(measure, Measure::Cpu | Measure::Calls | Measure::Time) {
+            return Err(error(format!("{} is of no class: leave out of", measure.word())));
         }
         if measure == Measure::Live && (words.at.is_some() || start != Start::Included) {
             return Err(error("live objects are known by class only: name it with of".to_owned()));
@@ -77,7 +77,7 @@ impl Budget {
 pub struct Words<'a> {
     /// What it is called.
     pub name: Option<&'a str>,
-    /// `bytes`, `objects`, `live`, `cpu`, `blocked` or `waits`.
+    /// `bytes`, `objects`, `live`, `cpu`, `blocked`, `waits`, `calls` or `time`.
     pub measure: &'a str,
     /// A pattern for code.
     pub at: Option<&'a str>,

@@ -16,7 +16,7 @@ pub const FALSE_ALARMS: f64 = 0.01;
 /// No two runs agree better than this, relative to the amount.
 const LEAST_SPREAD: f64 = 1e-4;
 
-/// With one run a side, a part of an amount that is known exactly changes for many reasons.
+/// With one run a side, an amount that is known exactly changes for many reasons.
 const DOUBT: f64 = 8.0;
 
 /// What is known of chance.
@@ -28,15 +28,20 @@ pub struct Chance {
     pub runs: usize,
     /// How many places were looked at.
     pub tested: usize,
+    /// Amounts that depend on the time that passes: they differ by factors.
+    is_timed: bool,
+    /// A smaller amount is not told from none.
+    least: f64,
     /// The relative variance that all places have in common, and with how many degrees of freedom it counts for each.
     common: (f64, f64),
 }
 
-/// How much a time differs from run to run where nothing tells, relative to it.
+/// How much an amount differs from run to run where nothing tells, relative to it.
 fn usual_spread(measure: Measure) -> f64 {
     match measure {
-        Measure::Bytes | Measure::Objects | Measure::Live => 0.001,
+        Measure::Bytes | Measure::Objects | Measure::Live | Measure::Calls => 0.001,
         Measure::Cpu => 0.05,
+        Measure::Time => 0.1,
         Measure::Waits | Measure::Blocked => 0.25,
     }
 }
@@ -92,8 +97,8 @@ fn trigamma(x: f64) -> f64 {
 }
 
 impl Chance {
-    /// What the places that are large enough say of chance.
-    pub(super) fn of(measure: Measure, levels: &[Level]) -> Chance {
+    /// What the places that are large enough, of `least` and more, say of chance.
+    pub(super) fn of(measure: Measure, levels: &[Level], least: f64) -> Chance {
         let runs = levels.first().map_or(0, |level| level.before.values.len().min(level.after.values.len()));
         let variances: Vec<f64> = levels.iter().filter_map(within).map(|(variance, _)| variance).collect();
         let (spread, common) = if variances.is_empty() {
@@ -107,7 +112,8 @@ impl Chance {
             let freedom = levels.iter().find_map(|level| Some(within(level)?.1)).unwrap_or(1.0);
             (quantile(&mut variances.clone(), 0.5).sqrt(), moderation(&variances, freedom))
         };
-        Chance { spread, runs, tested: levels.len(), common }
+        let is_timed = matches!(measure, Measure::Time | Measure::Waits | Measure::Blocked);
+        Chance { spread, runs, tested: levels.len(), is_timed, least, common }
     }
 
     /// How likely a difference of this size or more is without a change, if one place is looked at.
@@ -115,9 +121,13 @@ impl Chance {
         let scale = level.scale();
         let sampled = level.before.error_squared() + level.after.error_squared();
         let Some((variance, freedom)) = within(level) else {
+            let normal = Normal::standard();
+            if self.is_timed {
+                let [before, after] = [&level.before, &level.after].map(|side| side.mean() + self.least.max(1.0));
+                return 2.0 * normal.sf((after / before).ln().abs() / (std::f64::consts::SQRT_2 * self.spread));
+            }
             let doubt = if sampled > 0.0 { 1.0 } else { DOUBT };
             let chance = 2.0 * (self.spread * doubt * scale).powi(2);
-            let normal = Normal::standard();
             return 2.0 * normal.sf(level.difference().abs() / (chance + sampled).sqrt().max(f64::MIN_POSITIVE));
         };
         let (common, lent) = self.common;

@@ -163,7 +163,7 @@ pub fn compare(measure: Measure, before: &[&Ledger], after: &[&Ledger], least: f
     }
     let least = least * total.scale();
     let large: Vec<Level> = places.values().filter(|level| level.scale() >= least).cloned().collect();
-    let chance = Chance::of(measure, &large);
+    let chance = Chance::of(measure, &large, least);
     let differs = |level: &Level| chance.excludes(level);
     let mut candidates: Vec<(&Item, &Level)> = items
         .iter()

@@ -117,6 +117,20 @@ fn samples_say_no_more_than_they_know() {
     assert_eq!(compare(sampled(1e9, 5e7), sampled(2e9, 7e7)), 1);
 }
 
+#[test]
+fn times_of_one_run_differ_by_factors() {
+    let waits = |value: f64| {
+        let mut ledger = Ledger::new(Measure::Blocked);
+        for number in 0..10 {
+            ledger.add(place("lib.Same", &format!("m{number}")), "", Amount { value: 1e9, variance: 0.0 });
+        }
+        ledger.add(place("a.A", "m"), "", Amount { value, variance: 0.0 });
+        ledger
+    };
+    let changed = |before, after| compare(Measure::Blocked, &[&waits(before)], &[&waits(after)], LEAST).changes.len();
+    assert_eq!((changed(1e9, 1.8e9), changed(1e9, 1e10), changed(1e10, 1e9), changed(0.0, 1e10)), (0, 1, 1, 1));
+}
+
 /// Runs of a program of which each method varies by a part of its own, from nothing to a tenth, and one of which has changed.
 fn noisy(rng: &mut TestRng, runs: usize, change: f64) -> Vec<Ledger> {
     let mut uniform = || f64::from(rng.next_u32()) / f64::from(u32::MAX);

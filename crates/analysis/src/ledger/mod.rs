@@ -27,12 +27,24 @@ pub enum Measure {
     Blocked,
     /// How often they did.
     Waits,
+    /// How often methods were called, by a trace of their entries and exits.
+    Calls,
+    /// The time in them without what they called, in nanoseconds.
+    Time,
 }
 
 impl Measure {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Measure; 6] =
-        [Measure::Bytes, Measure::Objects, Measure::Live, Measure::Cpu, Measure::Blocked, Measure::Waits];
+    pub const ALL: [Measure; 8] = [
+        Measure::Bytes,
+        Measure::Objects,
+        Measure::Live,
+        Measure::Cpu,
+        Measure::Blocked,
+        Measure::Waits,
+        Measure::Calls,
+        Measure::Time,
+    ];
 
     /// A word for programs, and for flags.
     pub fn word(self) -> &'static str {
@@ -43,6 +55,8 @@ impl Measure {
             Measure::Cpu => "cpu",
             Measure::Blocked => "blocked",
             Measure::Waits => "waits",
+            Measure::Calls => "calls",
+            Measure::Time => "time",
         }
     }
 

@@ -5,6 +5,7 @@ use trace::time::Nanos;
 use super::{Amount, Ledger, Measure, Place, STANDARD_ERRORS, Unit};
 use crate::allocations::{AllocationReport, By, Row, SiteNames, Subject};
 use crate::cpu::{CpuBy, CpuReport, CpuSubject};
+use crate::execution::{CallBy, CallSubject, ExecutionReport};
 use crate::locks::{LockBy, LockReport, LockSubject};
 
 fn amount(value: u64, error: u64) -> Amount {
@@ -86,6 +87,18 @@ impl Ledger {
             }
         }
         if cpu.is_empty() { Vec::new() } else { vec![cpu] }
+    }
+
+    /// How often methods were called and how long they took by themselves; none if the trace has no calls.
+    pub fn of_calls(report: &ExecutionReport, unit: Unit) -> Vec<Ledger> {
+        let (mut calls, mut time) = (Ledger::new(Measure::Calls), Ledger::new(Measure::Time));
+        for row in report.rows(CallBy::Method) {
+            let CallSubject::Method(at) = row.subject else { continue };
+            let place = Place::of(at, unit);
+            calls.add(place.clone(), "", amount(row.calls, 0));
+            time.add(place, "", amount(row.base.0, 0));
+        }
+        if calls.is_empty() { Vec::new() } else { vec![calls, time] }
     }
 
     /// How long and how often threads waited for locks that others owned, by where they waited; none if there was no such wait.

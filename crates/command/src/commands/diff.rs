@@ -6,10 +6,12 @@ use std::str::FromStr;
 
 use analysis::allocations::Naming;
 use analysis::comparison::{Comparison, compare};
+use analysis::execution::{CallBy, CallSubject};
 use analysis::ledger::{Callers, Ledger, Measure, Unit};
 use anyhow::bail;
 use serde_json::{Value, json};
 use trace::filter::Pattern;
+use trace::names;
 
 use crate::commands::per_file::print_json;
 use crate::commands::selection::{row_limit, whole_number};
@@ -26,7 +28,7 @@ const LEAST: f64 = 0.005;
 
 /// Show what differs between two runs: what is new, gone, more, less, or moved
 ///
-/// Compares allocations by the method that makes the objects, living objects by class, CPU time and lock waits. Code that was renamed, moved, split
+/// Compares allocations by the method that makes the objects, living objects by class, CPU time, lock waits and calls. Code that was renamed, moved, split
 /// or inlined costs the same elsewhere: it is listed as moved, not as a loss and a gain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -122,6 +124,8 @@ enum Measured {
     Cpu,
     Blocked,
     Waits,
+    Calls,
+    Time,
 }
 
 impl Measured {
@@ -133,6 +137,8 @@ impl Measured {
             Measured::Cpu => Measure::Cpu,
             Measured::Blocked => Measure::Blocked,
             Measured::Waits => Measure::Waits,
+            Measured::Calls => Measure::Calls,
+            Measured::Time => Measure::Time,
         }
     }
 }
@@ -158,6 +164,16 @@ impl FromStr for Per {
     }
 }
 
+/// How often the methods that match were called, in a trace of calls.
+fn calls(run: &Whole, pattern: &Pattern) -> u64 {
+    let matches = |subject: &CallSubject<'_>| match subject {
+        CallSubject::Method(at) => pattern.matches(&format!("{}.{}", at.class, names::jvm_method_name(at.method))),
+        _ => false,
+    };
+    let rows = run.calls.report.rows(CallBy::Method);
+    rows.iter().filter(|row| matches(&row.subject)).map(|row| row.calls).sum()
+}
+
 impl Per {
     /// How many of them a run has.
     fn number(&self, path: &Path, run: &Whole) -> anyhow::Result<f64> {
@@ -168,7 +184,7 @@ impl Per {
         let number = match self {
             Per::Second => run.allocations.report.length().0 as f64 / 1e9,
             Per::Request => requests(&|_| true) as f64,
-            Per::Entry(pattern) => requests(&|method| pattern.matches(method)) as f64,
+            Per::Entry(pattern) => (requests(&|method| pattern.matches(method)) + calls(run, pattern)) as f64,
         };
         if number > 0.0 {
             return Ok(number);
@@ -286,6 +302,7 @@ impl How<'_> {
         ledgers.extend(Ledger::of_living(allocations, &names));
         ledgers.extend(Ledger::of_cpu(cpu, &cpu_names, unit));
         ledgers.extend(Ledger::of_locks(&run.locks.report, unit));
+        ledgers.extend(Ledger::of_calls(&run.calls.report, unit));
         let own = allocations.site_names(&Naming::Own(self.own.to_vec()));
         let mut callers = Callers::of(allocations, &own, unit);
         if let Some(per) = self.per {

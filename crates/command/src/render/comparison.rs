@@ -46,6 +46,8 @@ fn title(measure: Measure) -> &'static str {
         Measure::Cpu => "CPU time",
         Measure::Blocked => "time blocked by locks",
         Measure::Waits => "waits for locks",
+        Measure::Calls => "calls of methods",
+        Measure::Time => "time in methods without what they call",
     }
 }
 
@@ -54,9 +56,11 @@ pub(crate) fn amount(measure: Measure, value: f64) -> String {
     let whole = value.round().max(0.0) as u64;
     match measure {
         Measure::Bytes | Measure::Live => human::bytes(whole),
-        Measure::Objects | Measure::Waits if value < 10.0 && value.fract() > 0.0 => format!("{value:.2}"),
-        Measure::Objects | Measure::Waits => human::count(whole),
-        Measure::Cpu | Measure::Blocked => human::duration(Nanos(whole)),
+        Measure::Objects | Measure::Waits | Measure::Calls if value < 10.0 && value.fract() > 0.0 => {
+            format!("{value:.2}")
+        }
+        Measure::Objects | Measure::Waits | Measure::Calls => human::count(whole),
+        Measure::Cpu | Measure::Blocked | Measure::Time => human::duration(Nanos(whole)),
     }
 }
 

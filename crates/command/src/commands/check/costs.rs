@@ -24,6 +24,7 @@ pub(super) fn read(traces: &[PathBuf], with_threads: bool) -> anyhow::Result<Cos
         code.extend(Ledger::of_living(allocations, &names));
         code.extend(Ledger::of_cpu(cpu, &cpu_names, Unit::Line));
         code.extend(Ledger::of_locks(&run.locks.report, Unit::Line));
+        code.extend(Ledger::of_calls(&run.calls.report, Unit::Line));
         let mut threads = Vec::new();
         if with_threads {
             threads.extend(Ledger::of_threads(allocations));

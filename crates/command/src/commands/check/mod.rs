@@ -27,7 +27,7 @@ pub(crate) use rules::Rules;
 Rules, a TOML file:
   baseline = \"alloc.baseline.toml\"   # beside this file; --update writes it
   [[budget]]
-  measure = \"bytes\"        # objects, live, cpu, blocked, waits
+  measure = \"bytes\"        # objects, live, cpu, blocked, waits, calls, time
   at = \"com.acme.*\"        # code: a class, class.method or line
   of = \"byte[]\"            # class of the objects or locks
   thread = \"main\"          # instead of at and of
