@@ -9,7 +9,7 @@ use trace::model::CodeTier;
 use trace::time::Nanos;
 
 use crate::render::class_archive;
-use crate::render::human::{count, counted, duration, percent, printable};
+use crate::render::human::{bytes, count, counted, duration, percent, printable};
 use crate::render::table::Below;
 use crate::render::view::Cell::{self, Count, Name, Text};
 use crate::render::view::{View, fields, location, stack};
@@ -55,6 +55,12 @@ pub(crate) fn sentences(report: &WarmUpReport) -> Vec<String> {
         .collect();
     if !tiers.is_empty() {
         all.push(format!("compiled while recording: {}", tiers.join(", ")));
+    }
+    if let Some(installed) = report.counter("sun.ci.nmethodSize").filter(|&bytes| bytes > 0) {
+        all.push(format!(
+            "compiled code that was put into the code cache: {} since the start of the JVM",
+            bytes(installed)
+        ));
     }
     let discarded = report.reasons();
     if !discarded.is_empty() {
