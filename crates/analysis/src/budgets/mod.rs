@@ -83,7 +83,7 @@ pub struct Verdict {
     pub cost: u64,
     /// How far the cost may be off with a confidence of 95 %; 0 if it is exact.
     pub error: u64,
-    /// What it may cost; `None` if the baseline has no entry for a budget that is not divided.
+    /// What it may cost; `None` if the baseline does not have the budget.
     pub limit: Option<u64>,
 }
 
@@ -154,9 +154,9 @@ impl Budget {
     pub fn judge(&self, costs: &Costs, baseline: &Baseline) -> Option<Vec<Verdict>> {
         let known = baseline.get(&self.name);
         let verdict = |(place, amount): (Option<String>, Amount)| {
-            let before = known.and_then(|known| known.get(place.as_deref().unwrap_or(WHOLE))).copied();
             // Where each place counts, one that is not in the baseline did not cost anything.
-            let before = if place.is_some() { before.or(Some(0)) } else { before };
+            let missing = place.as_ref().map(|_| 0);
+            let before = known.and_then(|known| known.get(place.as_deref().unwrap_or(WHOLE)).copied().or(missing));
             Verdict {
                 place,
                 cost: amount.value.round() as u64,

@@ -56,7 +56,8 @@ fn a_line_that_starts_to_allocate_breaks_its_budget() {
     assert_eq!(broken.len(), 1);
     assert_eq!(verdicts[0].place.as_deref(), Some("shop.Till.total(A.java:12)"));
     assert_eq!((verdicts[0].cost, verdicts[0].limit), (16, Some(0)));
-    // A budget for all together cannot be judged without a baseline.
+    // Without a baseline none can be judged.
+    assert_eq!(budget.judge(&run(), &Baseline::new()).expect("it was recorded")[0].limit, None);
     let whole: Budget = "bytes at shop.* <= baseline + 2 %".parse().expect("a rule");
     assert_eq!(whole.judge(&run(), &Baseline::new()).expect("it was recorded")[0].limit, None);
     let known = [("total".to_owned(), 1130)].into_iter().collect();

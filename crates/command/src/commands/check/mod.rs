@@ -14,6 +14,7 @@ use anyhow::{Context, bail};
 use crate::commands::per_file::print_json;
 use crate::exit;
 use crate::render::budgets::{self as render, Judged};
+use crate::render::human::counted;
 use crate::render::page::{Page, PageArguments};
 pub(crate) use rules::Rules;
 
@@ -158,7 +159,7 @@ fn update(rules: &Rules, costs: &Costs) -> anyhow::Result<u8> {
         toml::to_string(&baseline).context("the baseline cannot be written")?
     );
     write_file(path, &text)?;
-    anstream::eprintln!("martini: {} holds {} budgets", path.display(), baseline.len());
+    anstream::eprintln!("martini: {} holds {}", path.display(), counted(baseline.len() as u64, "budget", "budgets"));
     Ok(exit::OK)
 }
 
