@@ -196,7 +196,7 @@ impl<R: Read> TraceReader<R> {
         };
         let text = text(self.scanner.content(&tag), &mut self.latin);
         let name = name_of(text);
-        let attributes = Attributes::new(text, name.len());
+        let attributes = Attributes { text, at: name.len() };
         let mut irregularities = Irregularities::default();
         let element = match is_xml_name(name) {
             true => Element::read(name, attributes, &mut irregularities),
