@@ -1,6 +1,10 @@
 //! `martini diff` on traces of which each difference is known.
 
+use hprof::read::{ClassDump, Root};
+use hprof::write::Writer;
+use hprof::{BasicType, ClassSerial, NameId, ObjectId, RootKind, StackSerial};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::{end, martini, recorded, run, text, trace, trace_json};
 
@@ -131,4 +135,48 @@ fn calls_of_execution_traces_are_compared() {
     let sum: f64 = table.as_array().expect("methods").iter().filter_map(|row| row["calls"].as_f64()).sum();
     assert_eq!(comparisons[0]["total"]["before"][0].as_f64(), Some(sum));
     assert!(comparisons.iter().all(|one| one["changes"].as_array().is_some_and(Vec::is_empty)), "{found}");
+}
+
+/// A heap dump with so many objects of a class, each a root.
+fn dump(folder: &TempDir, name: &str, objects: u64) -> String {
+    let mut dump = Writer::new(Vec::new(), 0).expect("memory");
+    for (name, text) in [(3, "one"), (4, "other")] {
+        dump.name(NameId(name), text.as_bytes()).expect("memory");
+    }
+    for (number, class) in [(1, "demo/Node"), (2, "demo/Other")] {
+        dump.name(NameId(number), class.as_bytes()).expect("memory");
+        let id = ObjectId(8 * number);
+        dump.load_class(ClassSerial(number as u32), id, StackSerial(0), NameId(number)).expect("memory");
+        let fields = vec![(NameId(3), BasicType::Long), (NameId(4), BasicType::Long)];
+        dump.class(&ClassDump { id, instance_size: 16, fields, ..ClassDump::default() }).expect("memory");
+    }
+    for number in 0..objects + 500 {
+        let (id, class) = (ObjectId(1024 + 8 * number), ObjectId(if number < objects { 8 } else { 16 }));
+        let root = Root { kind: RootKind::JniGlobal, object: id, thread: None, stack: None, frame: None };
+        dump.root(&root).expect("memory");
+        dump.instance(id, StackSerial(0), class, &[0; 16]).expect("memory");
+    }
+    let path = folder.path().join(name);
+    std::fs::write(&path, dump.finish().expect("memory")).expect("a folder of ours");
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn heap_dumps_are_compared_by_class() {
+    let folder = tempfile::tempdir().unwrap();
+    let (before, after) = (dump(&folder, "a.hprof", 1000), dump(&folder, "b.hprof", 1500));
+    let ended = run(&["diff", &before, &after, "--json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let found: Value = serde_json::from_str(&ended.out).expect("JSON");
+    let comparisons = found["comparisons"].as_array().expect("comparisons");
+    assert_eq!(comparisons.iter().map(|one| &one["measure"]).collect::<Vec<_>>(), ["live", "retained"]);
+    for comparison in comparisons {
+        let change = &comparison["changes"][0];
+        let (before, after) = (&change["level"]["before"][0], &change["level"]["after"][0]);
+        assert_eq!((&change["place"]["class"], change["kind"].as_str()), (&json!("demo.Node"), Some("more")));
+        assert_eq!(after.as_f64(), before.as_f64().map(|bytes| bytes * 1.5), "{change}");
+        assert_eq!(comparison["changes"].as_array().map(Vec::len), Some(1));
+    }
+    let ended = run(&["diff", &before, &after, "--per", "second"]);
+    assert!(ended.status == 2 && ended.err.contains("of a moment"), "{}", ended.err);
 }

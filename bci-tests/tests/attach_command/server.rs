@@ -91,8 +91,10 @@ fn no_request_fails(jdk: &Jdk) {
 
     // The program's own code, in both tables, and its locks. Whether one stands out depends on what else the machine does.
     let tables: Vec<_> = attached.err.split("where, in your code").skip(1).collect();
-    let [cpu, allocations] = tables[..] else { panic!("{}", attached.err) };
-    assert!(cpu.contains(" Server$"), "{}", attached.err);
+    let [_, allocations] = tables[..] else { panic!("{}", attached.err) };
+    // On a busy machine its lines have few samples each, and text leaves such rows out.
+    let cpu = about_file("stats", &trace, &["--cpu", "--json"]).success();
+    assert!(cpu.out.contains("\"Server$"), "{}", cpu.out);
     assert!(allocations.contains("Server$Connection.query("), "{}", attached.err);
 
     let locks = about_file("locks", &trace, &["--top", "5"]).success();

@@ -64,7 +64,7 @@ pub fn amount(text: &str, measure: Measure) -> Result<u64, String> {
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
     let (number, unit) = (text[..digits].replace(',', ""), text[digits..].trim());
     let units: &[(&str, f64)] = match measure {
-        Measure::Bytes | Measure::Live => &[
+        Measure::Bytes | Measure::Live | Measure::Retained => &[
             ("", 1.0),
             ("B", 1.0),
             ("KiB", 1024.0),

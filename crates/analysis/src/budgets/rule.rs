@@ -55,6 +55,9 @@ impl Budget {
         if words.of.is_some() && matches!(measure, Measure::Cpu | Measure::Calls | Measure::Time) {
             return Err(error(format!("{} is of no class: leave out of", measure.word())));
         }
+        if measure == Measure::Retained {
+            return Err(error("retained is known of heap dumps only: see martini diff".to_owned()));
+        }
         if measure == Measure::Live && (words.at.is_some() || start != Start::Included) {
             return Err(error("live objects are known by class only: name it with of".to_owned()));
         }

@@ -20,7 +20,7 @@ const LEAST_SPREAD: f64 = 1e-4;
 const DOUBT: f64 = 8.0;
 
 /// What is known of chance.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Chance {
     /// The standard deviation of an amount from run to run, relative to it: that of a typical place.
     pub spread: f64,
@@ -32,6 +32,10 @@ pub struct Chance {
     is_timed: bool,
     /// A smaller amount is not told from none.
     least: f64,
+    /// With one run a side: by what part each place changed, sorted.
+    changes: Vec<f64>,
+    /// The spread that is taken where nothing tells.
+    usual: f64,
     /// The relative variance that all places have in common, and with how many degrees of freedom it counts for each.
     common: (f64, f64),
 }
@@ -39,19 +43,26 @@ pub struct Chance {
 /// How much an amount differs from run to run where nothing tells, relative to it.
 fn usual_spread(measure: Measure) -> f64 {
     match measure {
-        Measure::Bytes | Measure::Objects | Measure::Live | Measure::Calls => 0.001,
+        Measure::Bytes | Measure::Objects | Measure::Live | Measure::Retained | Measure::Calls => 0.001,
         Measure::Cpu => 0.05,
         Measure::Time => 0.1,
         Measure::Waits | Measure::Blocked => 0.25,
     }
 }
 
-/// The number that a part of some numbers does not exceed; 0 of none.
-fn quantile(values: &mut [f64], part: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1);
-    values.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
+/// The middle of sorted numbers, of two the smaller; 0 of none.
+fn middle(sorted: &[f64]) -> f64 {
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
 }
+
+/// By what part of it a place changed; `None` if it is there on one side only.
+fn changed(level: &Level) -> Option<f64> {
+    let is_on_both = level.before.mean() > 0.0 && level.after.mean() > 0.0;
+    is_on_both.then(|| (level.difference() / level.scale()).abs())
+}
+
+/// The median of the absolute differences of two, as a standard deviation of one.
+const DEVIATION: f64 = 1.4826 / std::f64::consts::SQRT_2;
 
 /// The relative variance of a place within its sides, with how many degrees of freedom.
 fn within(level: &Level) -> Option<(f64, f64)> {
@@ -101,19 +112,30 @@ impl Chance {
     pub(super) fn of(measure: Measure, levels: &[Level], least: f64) -> Chance {
         let runs = levels.first().map_or(0, |level| level.before.values.len().min(level.after.values.len()));
         let variances: Vec<f64> = levels.iter().filter_map(within).map(|(variance, _)| variance).collect();
-        let (spread, common) = if variances.is_empty() {
-            let relative = |level: &Level| (level.difference() / level.scale()).abs();
-            let both = |level: &&Level| level.before.mean() > 0.0 && level.after.mean() > 0.0;
-            let mut differences: Vec<f64> = levels.iter().filter(both).map(relative).collect();
-            // The median of the absolute differences of two, as a standard deviation of one.
-            let seen = quantile(&mut differences, 0.5) * 1.4826 / std::f64::consts::SQRT_2;
-            (seen.max(usual_spread(measure)), (0.0, 0.0))
+        let sorted = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let usual = usual_spread(measure);
+        let (spread, changes, common) = if variances.is_empty() {
+            let changes = sorted(levels.iter().filter_map(changed).collect());
+            ((middle(&changes) * DEVIATION).max(usual), changes, (0.0, 0.0))
         } else {
             let freedom = levels.iter().find_map(|level| Some(within(level)?.1)).unwrap_or(1.0);
-            (quantile(&mut variances.clone(), 0.5).sqrt(), moderation(&variances, freedom))
+            (middle(&sorted(variances.clone())).sqrt(), Vec::new(), moderation(&variances, freedom))
         };
         let is_timed = matches!(measure, Measure::Time | Measure::Waits | Measure::Blocked);
-        Chance { spread, runs, tested: levels.len(), is_timed, least, common }
+        Chance { spread, runs, tested: levels.len(), is_timed, least, changes, usual, common }
+    }
+
+    /// The spread of all places but one, with one run a side.
+    fn spread_of_others(&self, level: &Level) -> f64 {
+        let own = changed(level).and_then(|own| self.changes.binary_search_by(|change| change.total_cmp(&own)).ok());
+        let count = self.changes.len() - usize::from(own.is_some());
+        let at = count.saturating_sub(1) / 2;
+        let at = at + usize::from(own.is_some_and(|own| own <= at));
+        let others = if count > 0 { self.changes.get(at).copied().unwrap_or(0.0) } else { 0.0 };
+        (others * DEVIATION).max(self.usual)
     }
 
     /// How likely a difference of this size or more is without a change, if one place is looked at.
@@ -122,12 +144,13 @@ impl Chance {
         let sampled = level.before.error_squared() + level.after.error_squared();
         let Some((variance, freedom)) = within(level) else {
             let normal = Normal::standard();
+            let spread = self.spread_of_others(level);
             if self.is_timed {
                 let [before, after] = [&level.before, &level.after].map(|side| side.mean() + self.least.max(1.0));
-                return 2.0 * normal.sf((after / before).ln().abs() / (std::f64::consts::SQRT_2 * self.spread));
+                return 2.0 * normal.sf((after / before).ln().abs() / (std::f64::consts::SQRT_2 * spread));
             }
             let doubt = if sampled > 0.0 { 1.0 } else { DOUBT };
-            let chance = 2.0 * (self.spread * doubt * scale).powi(2);
+            let chance = 2.0 * (spread * doubt * scale).powi(2);
             return 2.0 * normal.sf(level.difference().abs() / (chance + sampled).sqrt().max(f64::MIN_POSITIVE));
         };
         let (common, lent) = self.common;

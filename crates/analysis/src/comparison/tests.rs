@@ -52,6 +52,18 @@ fn what_grows_and_what_is_new_is_named_with_the_class_of_its_objects() {
 }
 
 #[test]
+fn one_of_two_that_changes_is_told_from_the_other() {
+    let ledger = |value: f64| {
+        let mut ledger = Ledger::new(Measure::Live);
+        ledger.add(place("a.A", ""), "", Amount { value, variance: 0.0 });
+        ledger.add(place("a.B", ""), "", Amount { value: 1e6, variance: 0.0 });
+        ledger
+    };
+    let found = compare(Measure::Live, &[&ledger(1e6)], &[&ledger(1.5e6)], LEAST);
+    assert_eq!(found.changes.iter().map(|change| &*change.place.class).collect::<Vec<_>>(), ["a.A"]);
+}
+
+#[test]
 fn what_was_renamed_moved_split_or_inlined_has_not_changed() {
     let before = &[("a.b.Shop", "total", "byte[]", 4e6), ("a.b.Shop", "total", "a.b.Item", 2e6)];
     let refactored: [(&str, &[Allocated]); 6] = [

@@ -19,8 +19,10 @@ pub enum Measure {
     Bytes,
     /// Objects that were allocated.
     Objects,
-    /// Bytes of the objects that lived at the end.
+    /// Bytes of the objects that lived at the end, or that a heap dump holds.
     Live,
+    /// Bytes that only objects of a class keep alive. Those of several classes overlap, so that their sum says nothing.
+    Retained,
     /// CPU time, in nanoseconds.
     Cpu,
     /// How long threads waited for locks, in nanoseconds.
@@ -35,10 +37,11 @@ pub enum Measure {
 
 impl Measure {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Measure; 8] = [
+    pub const ALL: [Measure; 9] = [
         Measure::Bytes,
         Measure::Objects,
         Measure::Live,
+        Measure::Retained,
         Measure::Cpu,
         Measure::Blocked,
         Measure::Waits,
@@ -52,6 +55,7 @@ impl Measure {
             Measure::Bytes => "bytes",
             Measure::Objects => "objects",
             Measure::Live => "live",
+            Measure::Retained => "retained",
             Measure::Cpu => "cpu",
             Measure::Blocked => "blocked",
             Measure::Waits => "waits",
@@ -62,7 +66,7 @@ impl Measure {
 
     /// Whether the amounts are those of a moment, which do not grow with the length of the run.
     pub fn is_of_a_moment(self) -> bool {
-        self == Measure::Live
+        matches!(self, Measure::Live | Measure::Retained)
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Amount, Ledger, Measure, Place, STANDARD_ERRORS, Unit};
 use crate::allocations::{AllocationReport, By, Row, SiteNames, Subject};
 use crate::cpu::{CpuBy, CpuReport, CpuSubject};
 use crate::execution::{CallBy, CallSubject, ExecutionReport};
+use crate::heap_dump::ClassRow;
 use crate::locks::{LockBy, LockReport, LockSubject};
 
 fn amount(value: u64, error: u64) -> Amount {
@@ -72,6 +73,16 @@ impl Ledger {
             cpu.add(Place::named(&row.subject.to_string()), "", amount(row.time.0, row.error.0));
         }
         if cpu.is_empty() { Vec::new() } else { vec![cpu] }
+    }
+
+    /// The bytes that a heap dump holds, by class, and those that each class keeps alive.
+    pub fn of_dump(classes: &[ClassRow]) -> Vec<Ledger> {
+        let (mut live, mut retained) = (Ledger::new(Measure::Live), Ledger::new(Measure::Retained));
+        for row in classes {
+            live.add(Place::named(&row.class), "", amount(row.shallow, 0));
+            retained.add(Place::named(&row.class), "", amount(row.retained, 0));
+        }
+        vec![live, retained]
     }
 
     /// CPU time by the code that the names tell; none without samples.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use trace::filter::Pattern;
 use trace::names;
 
+use crate::commands::heap_dump;
 use crate::commands::per_file::print_json;
 use crate::commands::selection::{row_limit, whole_number};
 use crate::exit;
@@ -28,7 +29,7 @@ const LEAST: f64 = 0.005;
 
 /// Show what differs between two runs: what is new, gone, more, less, or moved
 ///
-/// Compares allocations by the method that makes the objects, living objects by class, CPU time, lock waits and calls. Code that was renamed, moved, split
+/// Compares allocations by the method that makes the objects, living objects by class, CPU time, lock waits and calls; of heap dumps (.hprof) live and retained sizes by class. Code that was renamed, moved, split
 /// or inlined costs the same elsewhere: it is listed as moved, not as a loss and a gain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -50,6 +51,7 @@ Examples:
   martini diff before.trcxml after.trcxml --by line --own 'com.acme.*'
   martini diff before.trcxml after.trcxml --per request
   martini diff before.trcxml after.trcxml --measure bytes --least 0.1
+  martini diff before.hprof after.hprof
   martini diff before.trcxml after.trcxml --markdown >> summary.md
   martini diff before.trcxml after.trcxml --json | jq '.comparisons[0].changes'")]
 pub(crate) struct Arguments {
@@ -121,6 +123,7 @@ enum Measured {
     Bytes,
     Objects,
     Live,
+    Retained,
     Cpu,
     Blocked,
     Waits,
@@ -134,6 +137,7 @@ impl Measured {
             Measured::Bytes => Measure::Bytes,
             Measured::Objects => Measure::Objects,
             Measured::Live => Measure::Live,
+            Measured::Retained => Measure::Retained,
             Measured::Cpu => Measure::Cpu,
             Measured::Blocked => Measure::Blocked,
             Measured::Waits => Measure::Waits,
@@ -215,6 +219,7 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
 }
 
 /// What is known of a run.
+#[derive(Default)]
 struct Run {
     name: String,
     ledgers: Vec<Ledger>,
@@ -237,7 +242,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         bail!("{} stands behind --, where only traces are; give flags before them", flag.display());
     }
     let how = arguments.how();
-    let read = |path: &PathBuf| how.read(path, &whole::whole(path)?);
+    let read = |path: &PathBuf| match heap_dump::is_dump(path) {
+        true => how.read_dump(path),
+        false => how.read(path, &whole::whole(path)?),
+    };
     let read = |paths: &[PathBuf]| paths.iter().map(read).collect::<anyhow::Result<Vec<_>>>();
     let sides = [read(before)?, read(after)?];
     let comparisons = how.compare(&sides);
@@ -324,6 +332,18 @@ impl How<'_> {
             notes: doubts,
             options: origin.map(|origin| comparable(&origin.parameters)).unwrap_or_default(),
             java: origin.map(|origin| origin.java_version.clone()).unwrap_or_default(),
+        })
+    }
+
+    /// What the heap held.
+    fn read_dump(&self, path: &Path) -> anyhow::Result<Run> {
+        if self.per.is_some() {
+            bail!("{}: a heap dump is of a moment: leave --per out", path.display());
+        }
+        Ok(Run {
+            name: path.display().to_string(),
+            ledgers: Ledger::of_dump(&heap_dump::histogram(path)?),
+            ..Run::default()
         })
     }
 

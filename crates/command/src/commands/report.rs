@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let trace = recorded.as_ref().unwrap_or(trace);
     let output = arguments.output.clone().unwrap_or_else(|| beside(trace));
-    if is_dump(trace) {
+    if heap_dump::is_dump(trace) {
         if arguments.heap_dump.is_some() {
             bail!("{} is a heap dump itself: leave out --heap-dump", trace.display());
         }
@@ -146,12 +146,6 @@ fn beside(trace: &Path) -> PathBuf {
         name.push(".html");
         name.into()
     }
-}
-
-/// Whether a file is a heap dump of HotSpot's, also a packed one.
-fn is_dump(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".hprof") || name.ends_with(".hprof.gz")
 }
 
 /// Writes the report of a heap dump alone; gives back how large it is.

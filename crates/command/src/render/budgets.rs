@@ -55,7 +55,9 @@ impl Judged<'_> {
 /// Exact numbers where they are small, for a budget may be missed by a byte.
 fn exact(measure: Measure, value: u64) -> String {
     match measure {
-        Measure::Bytes | Measure::Live if value < 1 << 20 => format!("{} B", crate::render::human::count(value)),
+        Measure::Bytes | Measure::Live | Measure::Retained if value < 1 << 20 => {
+            format!("{} B", crate::render::human::count(value))
+        }
         _ => amount(measure, value as f64),
     }
 }

@@ -42,7 +42,8 @@ fn title(measure: Measure) -> &'static str {
     match measure {
         Measure::Bytes => "allocated bytes",
         Measure::Objects => "allocated objects",
-        Measure::Live => "bytes of objects alive at the end, by class",
+        Measure::Live => "bytes of live objects, by class",
+        Measure::Retained => "bytes kept alive, by class (classes overlap)",
         Measure::Cpu => "CPU time",
         Measure::Blocked => "time blocked by locks",
         Measure::Waits => "waits for locks",
@@ -55,7 +56,7 @@ fn title(measure: Measure) -> &'static str {
 pub(crate) fn amount(measure: Measure, value: f64) -> String {
     let whole = value.round().max(0.0) as u64;
     match measure {
-        Measure::Bytes | Measure::Live => human::bytes(whole),
+        Measure::Bytes | Measure::Live | Measure::Retained => human::bytes(whole),
         Measure::Objects | Measure::Waits | Measure::Calls if value < 10.0 && value.fract() > 0.0 => {
             format!("{value:.2}")
         }
@@ -134,6 +135,9 @@ fn shifted(measure: Measure, shift: &Shift) -> String {
 impl Found<'_> {
     fn summary(&self, comparison: &Comparison) -> String {
         let Comparison { measure, total, .. } = comparison;
+        if *measure == Measure::Retained {
+            return title(*measure).to_owned();
+        }
         let per = self.per.as_ref().filter(|_| !measure.is_of_a_moment()).map(|per| format!(" per {per}"));
         format!(
             "{}{}: {} before, {} after, {} ({})",
@@ -176,6 +180,9 @@ impl Found<'_> {
         let least = amount(*measure, *least);
         if changes.is_empty() {
             return format!("no change: none of {looked} of at least {least} differs by that and by more than chance");
+        }
+        if *measure == Measure::Retained {
+            return format!("all others differ by chance, or by less than {least} each");
         }
         format!("all others differ by {} together: by chance, or by less than {least} each", signed(*measure, *rest))
     }

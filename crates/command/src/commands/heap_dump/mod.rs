@@ -179,6 +179,20 @@ pub(crate) fn for_report(path: &Path) -> anyhow::Result<Value> {
     show(&arguments, &source, &mut Page::new(&mut std::io::sink(), arguments.page.width()))
 }
 
+/// The classes of a dump.
+///
+/// # Errors
+/// The file cannot be read, or has no dump.
+pub(crate) fn histogram(path: &Path) -> anyhow::Result<Vec<ClassRow>> {
+    Ok(Source::open(&Arguments::default(), path)?.histogram()?.1)
+}
+
+/// Whether a file is a heap dump of HotSpot's, also a packed one.
+pub(crate) fn is_dump(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".hprof") || name.ends_with(".hprof.gz")
+}
+
 /// Writes text at once; JSON is given back.
 fn show(arguments: &Arguments, source: &Source, out: &mut Page<'_>) -> anyhow::Result<Value> {
     match (arguments.object, &arguments.class) {
