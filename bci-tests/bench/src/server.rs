@@ -35,7 +35,7 @@ const ROUNDS: usize = 6;
 /// How often each is loaded in a round, after it has warmed up; and how long.
 const TURNS: usize = 5;
 const TURN: Duration = Duration::from_secs(1);
-const WARM_UP: Duration = Duration::from_secs(4);
+const WARM_UP: Duration = Duration::from_secs(15);
 /// Connections, on each of which a client asks all the time.
 const CLIENTS: u32 = 8;
 const HEAP: [&str; 3] = ["-Xms512m", "-Xmx512m", "-XX:+UseG1GC"];
