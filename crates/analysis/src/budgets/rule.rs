@@ -24,20 +24,15 @@ impl Budget {
     /// A word is not known, or they do not go together.
     pub fn of_words(words: &Words<'_>) -> Result<Budget, RuleError> {
         let error = |text: String| RuleError(text);
-        let measure = Measure::ALL.into_iter().find(|measure| measure.word() == words.measure).ok_or_else(|| {
+        let measure = Measure::of_word(words.measure).ok_or_else(|| {
             let known: Vec<_> = Measure::ALL.iter().map(|measure| measure.word()).collect();
             error(format!("'{}' is no measure; known are {}", words.measure, known.join(", ")))
         })?;
-        let each = match words.each {
-            None => None,
-            Some("line") => Some(Unit::Line),
-            Some("method") => Some(Unit::Method),
-            Some("class") => Some(Unit::Class),
-            Some("package") => Some(Unit::Package),
-            Some(other) => {
-                return Err(error(format!("each '{other}' is not known; it is line, method, class or package")));
-            }
-        };
+        let each = words.each.map(|word| {
+            let unknown = || error(format!("each '{word}' is not known; it is line, method, class or package"));
+            Unit::of_word(word).ok_or_else(unknown)
+        });
+        let each = each.transpose()?;
         let start = match words.start {
             None => Start::Included,
             Some("without") => Start::Without,

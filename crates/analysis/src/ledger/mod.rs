@@ -64,6 +64,11 @@ impl Measure {
         }
     }
 
+    /// The measure of a word.
+    pub fn of_word(word: &str) -> Option<Measure> {
+        Measure::ALL.into_iter().find(|measure| measure.word() == word)
+    }
+
     /// Whether the amounts are those of a moment, which do not grow with the length of the run.
     pub fn is_of_a_moment(self) -> bool {
         matches!(self, Measure::Live | Measure::Retained)

@@ -20,6 +20,26 @@ pub enum Unit {
     Package,
 }
 
+impl Unit {
+    /// All of them, the finest first.
+    pub const ALL: [Unit; 4] = [Unit::Line, Unit::Method, Unit::Class, Unit::Package];
+
+    /// What one is called, and several are.
+    pub fn words(self) -> [&'static str; 2] {
+        match self {
+            Unit::Line => ["line", "lines"],
+            Unit::Method => ["method", "methods"],
+            Unit::Class => ["class", "classes"],
+            Unit::Package => ["package", "packages"],
+        }
+    }
+
+    /// The unit of a word.
+    pub fn of_word(word: &str) -> Option<Unit> {
+        Unit::ALL.into_iter().find(|unit| unit.words()[0] == word)
+    }
+}
+
 /// A place in the code, as fine as its [`Unit`]; with an empty class it gathers what has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {

@@ -9,6 +9,7 @@ use analysis::comparison::{Comparison, compare};
 use analysis::execution::{CallBy, CallSubject};
 use analysis::ledger::{Callers, Ledger, Measure, Unit};
 use anyhow::bail;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use trace::filter::Pattern;
 use trace::names;
@@ -20,7 +21,7 @@ use crate::exit;
 use crate::input::whole::{self, Whole};
 use crate::render::comparison::Found;
 use crate::render::notes;
-use crate::render::page::{Page, PageArguments};
+use crate::render::page::{Page, PageArguments, Width};
 
 /// Rows of a text table by default.
 const DEFAULT_TOP: usize = 10;
@@ -62,11 +63,11 @@ pub(crate) struct Arguments {
     #[arg(last = true, value_name = "AFTER")]
     after: Vec<PathBuf>,
     /// What changes: lines, methods, classes or packages of the code
-    #[arg(long, value_enum, default_value = "method")]
-    by: By,
+    #[arg(long, value_parser = units(), default_value = "method")]
+    by: Unit,
     /// Only these measures (repeatable) [default: all that the traces have]
-    #[arg(long, value_enum, value_name = "MEASURE", value_delimiter = ',')]
-    measure: Vec<Measured>,
+    #[arg(long, value_parser = measures(), value_name = "MEASURE", value_delimiter = ',')]
+    measure: Vec<Measure>,
     /// Name the innermost frame in classes of your own, a name with an optional * at its end or beginning, instead of the innermost of all:
     /// callers are estimated from samples (repeatable)
     #[arg(long, value_name = "PATTERN")]
@@ -90,61 +91,16 @@ pub(crate) struct Arguments {
     markdown: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum By {
-    Line,
-    Method,
-    Class,
-    Package,
+/// The words for a unit of the code.
+fn units() -> impl TypedValueParser<Value = Unit> {
+    let words = PossibleValuesParser::new(Unit::ALL.map(|unit| unit.words()[0]));
+    words.map(|word| Unit::of_word(&word).expect("it is one of the words"))
 }
 
-impl By {
-    /// What one is called, and several are.
-    fn words(self) -> [&'static str; 2] {
-        match self {
-            By::Line => ["line", "lines"],
-            By::Method => ["method", "methods"],
-            By::Class => ["class", "classes"],
-            By::Package => ["package", "packages"],
-        }
-    }
-    fn unit(self) -> Unit {
-        match self {
-            By::Line => Unit::Line,
-            By::Method => Unit::Method,
-            By::Class => Unit::Class,
-            By::Package => Unit::Package,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Measured {
-    Bytes,
-    Objects,
-    Live,
-    Retained,
-    Cpu,
-    Blocked,
-    Waits,
-    Calls,
-    Time,
-}
-
-impl Measured {
-    fn measure(self) -> Measure {
-        match self {
-            Measured::Bytes => Measure::Bytes,
-            Measured::Objects => Measure::Objects,
-            Measured::Live => Measure::Live,
-            Measured::Retained => Measure::Retained,
-            Measured::Cpu => Measure::Cpu,
-            Measured::Blocked => Measure::Blocked,
-            Measured::Waits => Measure::Waits,
-            Measured::Calls => Measure::Calls,
-            Measured::Time => Measure::Time,
-        }
-    }
+/// The words for a measure.
+fn measures() -> impl TypedValueParser<Value = Measure> {
+    let words = PossibleValuesParser::new(Measure::ALL.map(Measure::word));
+    words.map(|word| Measure::of_word(&word).expect("it is one of the words"))
 }
 
 /// What costs are divided by.
@@ -255,20 +211,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut found = how.found(&sides, &comparisons);
     found.rows = row_limit(arguments.top, if arguments.json { 0 } else { DEFAULT_TOP });
     let mut out = anstream::stdout().lock();
-    if arguments.json {
-        print_json(&found.to_json(), &mut out)?;
-    } else if arguments.markdown {
-        out.write_all(found.markdown().as_bytes())?;
-    } else {
-        found.write(&mut Page::new(&mut out, arguments.page.width()))?;
-    }
+    print(&found, arguments.json, arguments.markdown, arguments.page.width(), &mut out)?;
     out.flush()?;
     Ok(exit::OK)
 }
 
+/// Prints what was found in the form that the flags of a command ask for.
+pub(super) fn print(
+    found: &Found<'_>,
+    json: bool,
+    markdown: bool,
+    width: Width,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    if json {
+        print_json(&found.to_json(), out)?;
+    } else if markdown {
+        out.write_all(found.markdown().as_bytes())?;
+    } else {
+        found.write(&mut Page::new(out, width))?;
+    }
+    Ok(())
+}
+
 /// What differs between two traces, for a report: as the command finds it by itself.
 pub(crate) fn for_report(traces: [&Path; 2], wholes: [&Whole; 2]) -> Value {
-    let how = How { by: By::Method, wanted: Measure::ALL.to_vec(), own: &[], per: None, least: LEAST };
+    let how = How { by: Unit::Method, wanted: Measure::ALL.to_vec(), own: &[], per: None, least: LEAST };
     let read = |at: usize| how.read(traces[at], wholes[at]).map(|run| vec![run]);
     match (read(0), read(1)) {
         (Ok(before), Ok(after)) => {
@@ -281,7 +249,7 @@ pub(crate) fn for_report(traces: [&Path; 2], wholes: [&Whole; 2]) -> Value {
 
 /// How runs are compared.
 struct How<'a> {
-    by: By,
+    by: Unit,
     wanted: Vec<Measure>,
     own: &'a [Pattern],
     per: Option<&'a Per>,
@@ -293,7 +261,7 @@ impl Arguments {
     fn how(&self) -> How<'_> {
         let wanted = match &self.measure[..] {
             [] => Measure::ALL.to_vec(),
-            chosen => chosen.iter().map(|one| one.measure()).collect(),
+            chosen => chosen.to_vec(),
         };
         How { by: self.by, wanted, own: &self.own, per: self.per.as_ref(), least: self.least / 100.0 }
     }
@@ -305,7 +273,7 @@ impl How<'_> {
         let naming = if self.own.is_empty() { Naming::Innermost } else { Naming::Own(self.own.to_vec()) };
         let (allocations, cpu) = (&run.allocations.report, &run.cpu.report);
         let (names, cpu_names) = (allocations.site_names(&naming), cpu.site_names(&naming));
-        let unit = self.by.unit();
+        let unit = self.by;
         let mut ledgers = Ledger::of_allocations(allocations, &names, unit);
         ledgers.extend(Ledger::of_living(allocations, &names));
         ledgers.extend(Ledger::of_cpu(cpu, &cpu_names, unit));

@@ -9,10 +9,9 @@ use analysis::ledger::{Ledger, Measure, Place, Unit};
 use anyhow::{Context, bail};
 
 use super::{Arguments, costs};
-use crate::commands::per_file::print_json;
+use crate::commands::diff;
 use crate::exit;
 use crate::render::comparison::Found;
-use crate::render::page::Page;
 
 /// Rows of a table.
 const ROWS: usize = 10;
@@ -59,17 +58,11 @@ pub(super) fn run(arguments: &Arguments, a: &str, b: &str) -> anyhow::Result<u8>
         comparisons: &comparisons,
         callers: [Vec::new(), Vec::new()],
         rows: ROWS,
-        unit: ["method", "methods"],
+        unit: Unit::Method.words(),
         is_by_callers: false,
     };
     let mut out = anstream::stdout().lock();
-    if arguments.json {
-        print_json(&found.to_json(), &mut out)?;
-    } else if arguments.markdown {
-        out.write_all(found.markdown().as_bytes())?;
-    } else {
-        found.write(&mut Page::new(&mut out, arguments.page.width()))?;
-    }
+    diff::print(&found, arguments.json, arguments.markdown, arguments.page.width(), &mut out)?;
     let more: Vec<_> = comparisons[0].changes.iter().filter(|change| change.amount > 0.0).collect();
     if arguments.github {
         for change in &more {

@@ -45,6 +45,12 @@ enum AtMost {
     Text(String),
 }
 
+/// The file, and the line of a byte in it.
+fn place(path: &Path, text: &str, offset: usize) -> String {
+    let line = text.get(..offset).map_or(1, |before| before.matches('\n').count() + 1);
+    format!("{}:{line}", path.display())
+}
+
 impl Rules {
     /// Budgets of the command line.
     pub(super) fn of(budgets: Vec<Budget>) -> Rules {
@@ -57,10 +63,7 @@ impl Rules {
     /// It cannot be read, or a line of it is wrong.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Rules> {
         let text = fs::read_to_string(path).with_context(|| format!("the rules {} cannot be read", path.display()))?;
-        let at = |offset: usize| {
-            let line = text.get(..offset).map_or(1, |before| before.matches('\n').count() + 1);
-            format!("{}:{line}", path.display())
-        };
+        let at = |offset: usize| place(path, &text, offset);
         let file: File = match toml::from_str(&text) {
             Ok(file) => file,
             Err(error) => {
@@ -128,11 +131,8 @@ impl Rules {
             Err(error) => return Err(error).with_context(|| format!("the baseline {} cannot be read", path.display())),
         };
         toml::from_str(&text).map_err(|error: toml::de::Error| {
-            let line = error
-                .span()
-                .and_then(|span| text.get(..span.start))
-                .map_or(1, |before| before.matches('\n').count() + 1);
-            anyhow::anyhow!("{}:{line}: {}", path.display(), error.message())
+            let at = place(path, &text, error.span().map_or(0, |span| span.start));
+            anyhow::anyhow!("{at}: {}", error.message())
         })
     }
 }
