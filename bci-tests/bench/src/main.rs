@@ -12,6 +12,7 @@ mod jars;
 mod launch;
 mod machine;
 mod peers;
+mod reading;
 mod ready;
 mod request;
 mod run;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     let request = Request::parse();
     let result = match request.benchmark {
         benchmark if request.against.is_some() && !benchmark.takes_two_builds() => {
-            Err("--against is for start, instructions and server".into())
+            Err("--against is for start, instructions, server and reading".into())
         }
         Benchmark::Compare => compare::run(&request),
         Benchmark::Instructions => compare::instructions::run(&request),
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Benchmark::Server => server::run(&request),
         Benchmark::Threads => threads::run(&request),
         Benchmark::Diff => diff::run(&request),
+        Benchmark::Reading => reading::measure(&request),
         Benchmark::Ready => ready::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),
     };

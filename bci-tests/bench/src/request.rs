@@ -38,6 +38,8 @@ pub(crate) enum Benchmark {
     Threads,
     /// When servers under load are warm, and when they are said to be; 90 s for each (`--program`: servers by id).
     Ready,
+    /// How fast the command reads a trace of a gibibyte, beside `xmllint --stream`; needs no JVM.
+    Reading,
     /// No time: which planted changes `martini diff` names, and what it names where nothing has changed.
     Diff,
     /// What breaks the agent; `bench torture --help` lists its own options.
@@ -47,7 +49,7 @@ pub(crate) enum Benchmark {
 impl Benchmark {
     /// Whether it understands `--against`.
     pub(crate) fn takes_two_builds(self) -> bool {
-        matches!(self, Self::Instructions | Self::Server | Self::Start)
+        matches!(self, Self::Instructions | Self::Reading | Self::Server | Self::Start)
     }
 }
 
@@ -74,8 +76,8 @@ pub(crate) struct Request {
     #[arg(long = "program", value_delimiter = ',', value_name = "ID")]
     pub(crate) programs: Vec<String>,
     /// Another build of the agent, `libmartini.so`, to measure in the same rounds: each row with Martini has one more, "other build"
-    /// (`start`, `instructions`, `server`).
-    #[arg(long, value_name = "LIBRARY")]
+    /// (`start`, `instructions`, `server`); for `reading` another build of the command, `martini`.
+    #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
     /// A run that takes longer than so many seconds has failed.
     #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]

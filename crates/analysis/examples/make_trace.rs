@@ -12,8 +12,8 @@ use std::io::{self, Write};
 
 use trace::ids::{ClassId, MethodId, ObjectId, ThreadId};
 use trace::model::{
-    AgentCreate, ArrayCode, ClassDef, GcFinish, GcStart, MethodDef, Node, ObjAlloc, ObjFree, ProcessCreate,
-    ThreadStart, TraceEnd, TraceStart,
+    AgentCreate, AgentDestroy, ArrayCode, ClassDef, GcFinish, GcStart, MethodDef, Node, ObjAlloc, ObjFree,
+    ProcessCreate, ThreadStart, TraceEnd, TraceStart,
 };
 use trace::time::Time;
 use trace::writer::XmlWriter;
@@ -57,6 +57,7 @@ fn main() -> io::Result<()> {
         }
     }
     writer.write(&TraceEnd { time: Time(time) });
+    writer.write(&AgentDestroy { agent_id: "a".into(), time: Time(time) });
     writer.end_document();
     out.write_all(writer.bytes())
 }

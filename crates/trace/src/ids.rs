@@ -42,6 +42,10 @@ macro_rules! ids {
                     crate::attribute::parse_u64(text.as_bytes()).map(Self)
                 }
 
+                fn read_usual(text: &[u8]) -> Option<(Self, &[u8])> {
+                    crate::attribute::usual_u64(text).map(|(number, rest)| (Self(number), rest))
+                }
+
                 fn each_id(&self, take: &mut impl FnMut(Id)) {
                     take(Id::$kind(*self));
                 }

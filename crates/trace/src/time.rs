@@ -39,6 +39,16 @@ fn parse(text: &[u8]) -> Option<u64> {
     attribute::parse_u64(seconds)?.checked_mul(NANOS_PER_SECOND)?.checked_add(nanos)
 }
 
+/// Reads a time with nine digits behind the point, as we write it; see [`Attribute::read_usual`].
+fn usual(text: &[u8]) -> Option<(u64, &[u8])> {
+    // So many seconds and their nanoseconds a `u64` holds.
+    let (seconds, fraction) = attribute::digits(text, 10);
+    let fraction = fraction.strip_prefix(b".").filter(|_| fraction.len() < text.len())?;
+    let (nanos, rest) = attribute::digits(fraction, 9);
+    let rest = rest.strip_prefix(b"\"").filter(|_| fraction.len() - rest.len() == 9)?;
+    Some((seconds * NANOS_PER_SECOND + nanos, rest))
+}
+
 fn write(nanos: u64, out: &mut Vec<u8>) {
     attribute::write_u64(nanos / NANOS_PER_SECOND, out);
     // A leading 1 keeps the zeros behind it, and gives way to the point.
@@ -59,6 +69,10 @@ macro_rules! nanoseconds {
 
             fn read(text: &str) -> Option<Self> {
                 parse(text.as_bytes()).map(Self)
+            }
+
+            fn read_usual(text: &[u8]) -> Option<(Self, &[u8])> {
+                usual(text).map(|(nanos, rest)| (Self(nanos), rest))
             }
         }
 

@@ -292,18 +292,28 @@ pub(crate) fn read_parts<R: Read>(
 ) -> anyhow::Result<Reading<()>> {
     let mut bar = bar(path, reader.total());
     let (mut elements, mut malformed, mut first_malformed, mut broken) = (0_u64, 0, None, None);
+    let mut elements_at_bar = 0;
     loop {
-        match reader.next_event() {
-            Ok(Some(Event::Element { element, .. })) => {
-                take(Part::Element(&element))?;
-                elements += 1;
-                if elements.is_multiple_of(STRIDE) {
-                    bar.set_position(reader.consumed());
+        let mut taken = Ok(());
+        let more = reader.next_events(|event| {
+            taken = match event {
+                Event::Element { element, .. } => {
+                    elements += 1;
+                    take(Part::Element(&element))
                 }
+                Event::DocumentStart { .. } => Ok(()),
+                Event::DocumentEnd(_) => take(Part::DocumentEnd),
+            };
+            taken.is_ok()
+        });
+        taken?;
+        match more {
+            Ok(true) if elements - elements_at_bar >= STRIDE => {
+                bar.set_position(reader.consumed());
+                elements_at_bar = elements;
             }
-            Ok(Some(Event::DocumentStart { .. })) => {}
-            Ok(Some(Event::DocumentEnd(_))) => take(Part::DocumentEnd)?,
-            Ok(None) => break,
+            Ok(true) => {}
+            Ok(false) => break,
             Err(error @ ReadError::Malformed { .. }) => {
                 malformed += 1;
                 first_malformed.get_or_insert_with(|| error.to_string());

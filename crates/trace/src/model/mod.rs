@@ -22,7 +22,7 @@ pub use values::{
 };
 
 pub(crate) use table::{Attributes, RecordError};
-use table::{ReadRecord, elements, for_each_attribute, is_common};
+use table::{ReadRecord, behind_the_end, elements, for_each_attribute, is_common};
 
 /// Text of an attribute: borrowed where it needs no unescaping.
 pub type Text<'a> = Cow<'a, str>;

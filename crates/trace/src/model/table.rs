@@ -87,17 +87,23 @@ pub(crate) fn is_common(name: &str) -> bool {
 const MAX_ATTRIBUTES: usize = 64;
 
 /// The attributes of one tag, as the generated readers take them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Attributes<'a> {
-    /// A tag's content: its name and what follows.
-    pub(crate) text: &'a str,
-    /// Where the name ends.
-    pub(crate) at: usize,
-}
+pub(crate) type Attributes<'a> = quick_xml::events::attributes::Attributes<'a>;
 
 /// A struct of the model that can be made from the attributes of a tag.
 pub(crate) trait ReadRecord<'a>: Sized {
     fn read(attributes: Attributes<'a>, irregularities: &mut Irregularities) -> Result<Self, RecordError>;
+
+    /// The record whose attributes begin `text`, and what stands behind its `/>`; `None` unless it is written in the usual way, which is that
+    /// of our own writer: all attributes that it must have, in their order, each behind one space.
+    fn read_usual(text: &'a [u8]) -> Option<(Self, &'a [u8])>;
+}
+
+/// What stands behind the end of a tag, in front of which a writer that fills pages has left blanks.
+pub(crate) fn behind_the_end(mut text: &[u8]) -> Option<&[u8]> {
+    while let Some(behind) = text.strip_prefix(b" ") {
+        text = behind;
+    }
+    text.strip_prefix(b"/>")
 }
 
 macro_rules! elements {
@@ -178,6 +184,18 @@ macro_rules! elements {
                     _ => Ok(Self::Other(Other { name: name.into() })),
                 }
             }
+
+            /// The element that begins behind `<` in `text`, and what stands behind its `/>`; `None` unless it is one of the table that is
+            /// written in the usual way.
+            #[inline(always)]
+            pub(crate) fn read_usual(text: &$life [u8]) -> Option<(Self, &$life [u8])> {
+                let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric())?;
+                let (name, attributes) = text.split_at(end);
+                match std::str::from_utf8(name).ok()? {
+                    $( $tag => $name::read_usual(attributes).map(|(record, rest)| (Self::$name(record), rest)), )*
+                    _ => None,
+                }
+            }
         }
 
         impl Record for $element<'_> {
@@ -230,6 +248,12 @@ macro_rules! elements {
                         $( $field: elements!(@take $presence $field, $attribute, irregularities), )*
                     })
                 }
+
+                #[inline]
+                fn read_usual(text: &$life [u8]) -> Option<(Self, &$life [u8])> {
+                    $( let ($field, text) = elements!(@usual $presence $type, text, $attribute); )*
+                    Some((Self { $( $field, )* }, behind_the_end(text)?))
+                }
             }
 
             impl<$life> From<$name $(<$lt>)?> for $element<$life> {
@@ -278,6 +302,19 @@ macro_rules! elements {
         $out.push(b'"');
     };
 
+    (@usual Optional $type:ty, $text:ident, $attribute:literal) => {
+        match $text.strip_prefix(concat!(" ", $attribute, "=\"").as_bytes()) {
+            Some(value) => {
+                let (value, rest) = <$type as Attribute>::read_usual(value)?;
+                (Some(value), rest)
+            }
+            None => (None, $text),
+        }
+    };
+    (@usual $presence:ident $type:ty, $text:ident, $attribute:literal) => {
+        <$type as Attribute>::read_usual($text.strip_prefix(concat!(" ", $attribute, "=\"").as_bytes())?)?
+    };
+
     (@take Required $field:ident, $attribute:literal, $irregularities:ident) => {
         $field.ok_or(RecordError::Missing($attribute))?
     };
@@ -296,27 +333,13 @@ pub(crate) use elements;
 /// Calls `take` with name and raw value of each attribute.
 #[inline]
 pub(crate) fn for_each_attribute<'a>(
-    attributes: Attributes<'a>,
+    mut attributes: Attributes<'a>,
     mut take: impl FnMut(&str, &'a str) -> Result<(), RecordError>,
 ) -> Result<(), RecordError> {
-    let Attributes { text, mut at } = attributes;
-    let mut count = 0;
-    while let Some((name, value, next)) = usual_attribute(text, at) {
-        count += 1;
-        if count > MAX_ATTRIBUTES {
-            return Err(RecordError::TooMany);
-        }
-        take(name, value)?;
-        at = next;
-    }
-    // What is not as usual; nearly always there is nothing left.
-    if at == text.len() {
-        return Ok(());
-    }
-    let mut unusual = quick_xml::events::attributes::Attributes::new(text, at);
     // Duplicates are counted by the generated readers, for less.
-    unusual.with_checks(false);
-    for attribute in unusual {
+    attributes.with_checks(false);
+    let mut count = 0;
+    for attribute in attributes {
         count += 1;
         if count > MAX_ATTRIBUTES {
             return Err(RecordError::TooMany);
@@ -328,88 +351,4 @@ pub(crate) fn for_each_attribute<'a>(
         }
     }
     Ok(())
-}
-
-/// Name and raw value of the attribute at a place, and where the next begins: one space, a name of letters and digits, `="`, the value, `"`,
-/// and then a space or the end. `None` of whatever is written otherwise.
-#[inline]
-fn usual_attribute(text: &str, at: usize) -> Option<(&str, &str, usize)> {
-    let name = text.as_bytes().get(at..)?.strip_prefix(b" ")?;
-    let length = name.iter().position(|byte| !byte.is_ascii_alphanumeric())?;
-    let value = name[length..].strip_prefix(b"=\"").filter(|_| length > 0)?;
-    let end = memchr::memchr(b'"', value)?;
-    let (name_at, value_at) = (at + 1, at + 1 + length + 2);
-    let next = value_at + end + 1;
-    let ends = text.as_bytes().get(next).is_none_or(|&byte| byte == b' ');
-    ends.then(|| (&text[name_at..name_at + length], &text[value_at..value_at + end], next))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// What is taken, and how it ends.
-    fn taken(
-        text: &str,
-        each: impl FnOnce(&mut dyn FnMut(&str, &str)) -> Result<(), RecordError>,
-    ) -> (Vec<(String, String)>, String) {
-        let mut taken = Vec::new();
-        let ended = each(&mut |name, value| taken.push((name.to_owned(), value.to_owned())));
-        (taken, format!("{text:?}: {ended:?}"))
-    }
-
-    /// The slow reader alone.
-    fn slowly(text: &str, from: usize) -> (Vec<(String, String)>, String) {
-        taken(text, |take| {
-            let mut attributes = quick_xml::events::attributes::Attributes::new(text, from);
-            attributes.with_checks(false);
-            for (number, attribute) in attributes.enumerate() {
-                if number >= MAX_ATTRIBUTES {
-                    return Err(RecordError::TooMany);
-                }
-                let attribute = attribute.map_err(|_| RecordError::Syntax)?;
-                take(attribute.key.as_ref(), &attribute.value);
-            }
-            Ok(())
-        })
-    }
-
-    fn quickly(text: &str, from: usize) -> (Vec<(String, String)>, String) {
-        taken(text, |take| {
-            for_each_attribute(Attributes { text, at: from }, |name, value| {
-                take(name, value);
-                Ok(())
-            })
-        })
-    }
-
-    proptest! {
-        /// Attributes, usual and unusual ones, and text that is none.
-        #[test]
-        fn both_readers_take_the_same(parts in proptest::collection::vec(part(), 0..12)) {
-            let text = format!("name{}", parts.concat());
-            prop_assert_eq!(quickly(&text, 4), slowly(&text, 4));
-        }
-    }
-
-    #[test]
-    fn both_readers_take_the_same_of_what_is_cut_anywhere() {
-        let text = r#"objAlloc threadIdRef="3" time="1.5"  x = 'y' a="&lt;>" b="c"d="é" e ="#;
-        for end in (0..=text.len()).filter(|&end| text.is_char_boundary(end)) {
-            let text = &text[..end];
-            let from = text.find(' ').unwrap_or(text.len());
-            assert_eq!(quickly(text, from), slowly(text, from));
-        }
-        let many = format!("a{}", " b=\"\"".repeat(MAX_ATTRIBUTES + 1));
-        assert_eq!(quickly(&many, 1), slowly(&many, 1));
-    }
-
-    fn part() -> impl Strategy<Value = String> {
-        prop_oneof![
-            6 => "[a-z]{1,8}".prop_flat_map(|name| "[ -~é]{0,10}".prop_map(move |value| format!(" {name}=\"{}\"", value.replace('"', "")))),
-            1 => "[ a-z=\"'<>&/\n\t:.-]{1,6}",
-        ]
-    }
 }

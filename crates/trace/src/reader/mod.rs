@@ -5,7 +5,9 @@
 //! between elements; elements and attributes that the format does not know.
 //!
 //! A scanner finds the tags in one large reused buffer, and `quick-xml` takes their attributes
-//! apart where they lie, so that an element borrows its texts from the buffer.
+//! apart where they lie, so that an element borrows its texts from the buffer. Elements that are
+//! written as our writer writes them are read without either, in one pass
+//! ([`next_events`](TraceReader::next_events)).
 
 mod container;
 mod error;
@@ -179,6 +181,27 @@ impl<R: Read> TraceReader<R> {
         self.total
     }
 
+    /// Delivers the next events, as many as can be had at once, and at least one; `false` behind the last. Reads faster than
+    /// [`next_event`](Self::next_event), and delivers the same. It ends early if `take` gives `false`.
+    ///
+    /// # Errors
+    /// As [`next_event`](Self::next_event), once what comes before has been delivered.
+    pub fn next_events(&mut self, mut take: impl FnMut(Event<'_>) -> bool) -> Result<bool, ReadError> {
+        let mut goes_on = true;
+        if self.state == State::InRoot {
+            self.scanner.usual(|element, at| {
+                goes_on =
+                    take(Event::Element { element: current(element), at, irregularities: Irregularities::default() });
+                goes_on
+            });
+        }
+        if !goes_on {
+            return Ok(true);
+        }
+        let event = self.next_event()?;
+        Ok(event.map(take).is_some())
+    }
+
     /// The next event, or `None` behind the last.
     ///
     /// # Errors
@@ -196,19 +219,14 @@ impl<R: Read> TraceReader<R> {
         };
         let text = text(self.scanner.content(&tag), &mut self.latin);
         let name = name_of(text);
-        let attributes = Attributes { text, at: name.len() };
+        let attributes = Attributes::new(text, name.len());
         let mut irregularities = Irregularities::default();
         let element = match is_xml_name(name) {
             true => Element::read(name, attributes, &mut irregularities),
             false => Err(RecordError::Syntax),
         };
         match element {
-            Ok(mut element) => {
-                if let Element::MartiniCount(count) = &mut element {
-                    count.key = counters::current(std::mem::take(&mut count.key));
-                }
-                Ok(Some(Event::Element { element, at: tag.at, irregularities }))
-            }
+            Ok(element) => Ok(Some(Event::Element { element: current(element), at: tag.at, irregularities })),
             Err(error) => Err(ReadError::Malformed { at: tag.at, name: printable(name), problem: error.into() }),
         }
     }
@@ -308,6 +326,15 @@ impl<R: Read> TraceReader<R> {
         let (name, is_gzip) = (self.container.name.clone(), self.container.is_gzip());
         Err(ReadError::NotXml { name, is_gzip, found })
     }
+}
+
+/// An element with the key of today, if it is a counter.
+#[inline(always)]
+fn current(mut element: Element<'_>) -> Element<'_> {
+    if let Element::MartiniCount(count) = &mut element {
+        count.key = counters::current(std::mem::take(&mut count.key));
+    }
+    element
 }
 
 /// The tag as text. What is no UTF-8 is taken for Latin-1: old profilers wrote names as they came.

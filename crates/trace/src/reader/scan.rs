@@ -6,6 +6,7 @@ use super::Position;
 use super::container::Container;
 use super::error::ReadError;
 use super::foreign::{self, Foreign};
+use crate::model::Element;
 
 /// What fits a level-2 cache, and so many elements that moving the rest of one costs nothing.
 const BUFFER: usize = 256 * 1024;
@@ -96,6 +97,28 @@ impl Scanner {
                 return Ok(None);
             }
         }
+    }
+
+    /// Takes elements that are written in the usual way, as long as one follows the other in the buffer and `take` wants more.
+    pub(crate) fn usual<'a>(&'a mut self, mut take: impl FnMut(Element<'a>, Position) -> bool) {
+        let text = &self.buffer[self.start..self.end];
+        let mut next = self.at;
+        loop {
+            let mut at = next;
+            let mut rest = &text[(at.offset - self.at.offset) as usize..];
+            while let [space @ (b' ' | b'\t' | b'\r' | b'\n'), behind @ ..] = rest {
+                at.line += u64::from(*space == b'\n');
+                at.offset += 1;
+                rest = behind;
+            }
+            let Some((element, behind)) = rest.strip_prefix(b"<").and_then(Element::read_usual) else { break };
+            next = Position { offset: at.offset + (rest.len() - behind.len()) as u64, ..at };
+            if !take(element, at) {
+                break;
+            }
+        }
+        self.start += (next.offset - self.at.offset) as usize;
+        self.at = next;
     }
 
     /// Goes to the next `<` and says what it begins; `None` if there is none.

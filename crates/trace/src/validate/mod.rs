@@ -163,13 +163,17 @@ pub fn validate<R: Read>(
     const EVENTS_BETWEEN: u32 = 1 << 16;
     let mut events = 0_u32;
     loop {
-        match reader.next_event() {
-            Ok(Some(event)) => validator.event(&event),
-            Ok(None) => return validator.finish(),
+        let more = reader.next_events(|event| {
+            validator.event(&event);
+            events += 1;
+            true
+        });
+        match more {
+            Ok(true) => {}
+            Ok(false) => return validator.finish(),
             Err(error) => validator.error(&error),
         }
-        events += 1;
-        if events == EVENTS_BETWEEN {
+        if events >= EVENTS_BETWEEN {
             events = 0;
             progress(reader);
         }
