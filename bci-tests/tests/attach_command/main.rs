@@ -5,6 +5,7 @@ mod apart;
 mod killed;
 mod planted;
 mod refused;
+mod rolling;
 mod server;
 mod spark;
 mod top;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         killed::tests,
         planted::tests,
         refused::tests,
+        rolling::tests,
         server::tests,
         spark::tests,
         top::tests,

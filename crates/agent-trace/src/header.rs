@@ -12,6 +12,8 @@ use trace::time::Time;
 
 use agent_options::Options;
 
+use super::labels;
+
 use agent_base::clock::{Ticks, local};
 
 /// Ids that the end of the trace refers to again.
@@ -89,6 +91,9 @@ pub(super) fn write(
         ("MONITOR_MODE", if options.locks.is_some() { "all" } else { "none" }),
     ] {
         emit(&|out| TraceOption { key: Cow::Borrowed(key), value: Cow::Borrowed(value) }.write(out));
+    }
+    for (key, value) in labels::of_process(&options.labels) {
+        emit(&|out| TraceOption { key: Cow::Borrowed(key), value: Cow::Borrowed(&value) }.write(out));
     }
     Header { agent_id }
 }

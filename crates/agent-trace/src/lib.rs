@@ -6,6 +6,7 @@ mod document;
 mod events;
 mod footer;
 mod header;
+mod labels;
 mod merge;
 mod output;
 mod section;

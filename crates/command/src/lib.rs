@@ -7,6 +7,7 @@ mod input;
 mod launch;
 mod render;
 mod report;
+mod rolling;
 mod top;
 
 use std::ffi::OsString;

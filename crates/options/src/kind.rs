@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     IntervalOrOff { min: Duration, max: Duration, usual: &'static str, set: fn(&mut Draft, Option<Duration>) },
     /// The path of a file.
     Path(fn(&mut Draft, PathBuf)),
+    /// Any text.
+    Text { name: &'static str, set: fn(&mut Draft, String) },
     /// A pattern of class names.
     Pattern(fn(&mut Draft, Pattern)),
     /// A method of a class.
@@ -90,6 +92,7 @@ impl Kind {
                 interval(value).filter(|time| (*min..=*max).contains(time)).map(|time| set(draft, Some(time)))
             }
             Kind::Path(set) => (!value.is_empty()).then(|| set(draft, PathBuf::from(value))),
+            Kind::Text { set, .. } => (!value.is_empty()).then(|| set(draft, value.to_owned())),
             Kind::Pattern(set) => {
                 let pattern = value.parse().map_err(Refusal::NoPattern)?;
                 set(draft, pattern);
@@ -116,6 +119,7 @@ impl Kind {
             Kind::Seconds(_) => "SECONDS".into(),
             Kind::IntervalOrOff { .. } => "INTERVAL|off".into(),
             Kind::Path(_) => "PATH".into(),
+            Kind::Text { name, .. } => (*name).into(),
             Kind::Pattern(_) => "PATTERN".into(),
             Kind::Method(_) | Kind::Methods(_) => "METHOD".into(),
         }
@@ -137,6 +141,7 @@ impl Kind {
                 format!("{values}, a duration from {} to {}", interval_text(*min), interval_text(*max))
             }
             Kind::Path(_) => format!("{values}, a file path"),
+            Kind::Text { .. } => format!("{values}, a text"),
             Kind::Pattern(_) => format!("{values}, a name with at most one *, at its beginning or end"),
             Kind::Method(_) => format!("{values}, a class name and a method name"),
             Kind::Methods(_) => {
@@ -160,8 +165,8 @@ fn either(value: &str, yes: &str, no: &str) -> Option<bool> {
     (value == yes || value == no).then(|| value == yes)
 }
 
-/// The number of bytes in a size such as 64m.
-fn size(text: &str) -> Option<u64> {
+/// The number of bytes in a size such as 64m; `None` of anything else, and of none.
+pub fn size(text: &str) -> Option<u64> {
     let (digits, shift) = match text.as_bytes().last()? {
         b'k' | b'K' => (&text[..text.len() - 1], 10),
         b'm' | b'M' => (&text[..text.len() - 1], 20),

@@ -30,11 +30,13 @@ mod tptp;
 pub use beside::beside;
 pub use dump::{DumpContents, DumpFormat, DumpOptions, DumpWhen};
 pub use error::OptionError;
-pub use kind::Choice;
+pub use kind::{Choice, size};
 pub use method::{MethodName, MethodPattern};
 pub use pairs::format_pair;
 pub use raw::{RawOptions, if_taken};
-pub use resolved::{Format, HeapMode, LockOptions, Options, Owners, Readiness, RequestOptions, SampleOptions, Stacks};
+pub use resolved::{
+    Format, HeapMode, Labels, LockOptions, Options, Owners, Readiness, RequestOptions, SampleOptions, Stacks,
+};
 pub use spec::{DefaultValue, Group, Need, OptionSpec};
 pub use switch::{OFF, is_switched_off};
 pub use table::{OPTIONS, find};

@@ -112,6 +112,17 @@ pub enum Readiness {
     FileAndBean,
 }
 
+/// What a recording is filed under, beside those of other JVMs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The service.
+    pub service: Option<String>,
+    /// Its release.
+    pub release: Option<String>,
+    /// The pod or container.
+    pub pod: Option<String>,
+}
+
 /// What is recorded of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions {
@@ -147,6 +158,8 @@ pub struct Options {
     pub file_if_taken: IfTaken,
     /// How it is written.
     pub format: Format,
+    /// What the trace is filed under, as far as the environment does not say it.
+    pub labels: Labels,
     /// Which classes are reported.
     pub filters: FilterSet,
     /// The death of each object is recorded.
@@ -197,6 +210,7 @@ impl Default for Options {
             file: PathBuf::from("martini-%p.trcxml"),
             file_if_taken: IfTaken::Next,
             format: Format::default(),
+            labels: Labels::default(),
             filters: FilterSet::default(),
             lifetimes: true,
             allocsites: false,

@@ -194,6 +194,38 @@ pub static OPTIONS: &[OptionSpec] = &[
         ..ROW
     },
     OptionSpec {
+        name: "service",
+        group: Group::Trace,
+        kind: Kind::Text { name: "NAME", set: |d, name| d.options.labels.service = Some(name) },
+        default: DefaultValue::Text("what the environment says"),
+        help: "File the trace under this service",
+        more: "Written into the trace, by which `martini fleet` keeps the traces of many JVMs apart. The environment says it in \
+               OTEL_SERVICE_NAME, or as `service.name` in OTEL_RESOURCE_ATTRIBUTES.",
+        examples: &["service=checkout"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "release",
+        group: Group::Trace,
+        kind: Kind::Text { name: "NAME", set: |d, name| d.options.labels.release = Some(name) },
+        default: DefaultValue::Text("what the environment says"),
+        help: "File the trace under this release of the service",
+        more: "As `service`; the environment says it as `service.version` in OTEL_RESOURCE_ATTRIBUTES.",
+        examples: &["release=1.4.2"],
+        ..ROW
+    },
+    OptionSpec {
+        name: "pod",
+        group: Group::Trace,
+        kind: Kind::Text { name: "NAME", set: |d, name| d.options.labels.pod = Some(name) },
+        default: DefaultValue::Text("what the environment says"),
+        help: "File the trace under this pod",
+        more: "As `service`; the environment says it as `k8s.pod.name` in OTEL_RESOURCE_ATTRIBUTES, in POD_NAME, or in a pod as \
+               HOSTNAME.",
+        examples: &["pod=checkout-0"],
+        ..ROW
+    },
+    OptionSpec {
         name: "mark",
         group: Group::Trace,
         kind: Kind::Method(|d, method| d.options.marks.push(method)),

@@ -6,6 +6,7 @@
 mod attribute;
 pub mod command_line;
 pub mod counters;
+pub mod date;
 pub mod durations;
 mod escape;
 pub mod file;

@@ -27,6 +27,16 @@ impl Asked {
         Ok(Asked(asked))
     }
 
+    /// One that hears no signals.
+    pub(crate) fn by_nobody() -> Asked {
+        Asked(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Asks for the end.
+    pub(crate) fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether it is so.
     pub(crate) fn is_so(&self) -> bool {
         self.0.load(Ordering::Relaxed)

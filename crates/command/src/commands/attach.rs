@@ -21,6 +21,7 @@ use crate::exit;
 use crate::input::trace_end;
 use crate::launch::options::{AgentOptions, Resolved};
 use crate::render::page::{Page, Width};
+use crate::rolling::{RollArguments, Rolling};
 
 /// Attach to a running JVM and record until Ctrl-C
 ///
@@ -43,6 +44,8 @@ Examples:
   martini attach 4711 --heap counts       exact counts; rewrites classes
   martini attach 4711 --leaks             what piles up, and who holds it
   martini attach 4711 --detach            stop later with martini stop 4711
+  martini attach 4711 --roll 10m --keep 2g --to traces
+                                          for days, a trace every ten minutes
 
 Exit status:
   0 if the recording ended with a readable trace, also after Ctrl-C, SIGTERM or
@@ -63,14 +66,16 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
     /// Find leaks: sample objects with their ages, then dump the heap and show what holds what piles up
-    #[arg(long, conflicts_with = "detach")]
+    #[arg(long, conflicts_with_all = ["detach", "roll"])]
     leaks: bool,
     /// Stop recording after this time, such as 30s, 5m
-    #[arg(long, value_name = "TIME", value_parser = until::time)]
+    #[arg(long, value_name = "TIME", value_parser = until::time, conflicts_with = "roll")]
     duration: Option<Duration>,
     /// Start recording and return at once
-    #[arg(long, conflicts_with = "duration")]
+    #[arg(long, conflicts_with_all = ["duration", "roll"])]
     detach: bool,
+    #[command(flatten)]
+    roll: RollArguments,
     /// Print only errors
     #[arg(long, short)]
     quiet: bool,
@@ -81,10 +86,27 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let agent = arguments.agent.clone();
+    if let Some(rolling) = arguments.roll.rolling(&agent)? {
+        return roll(arguments, &rolling, &agent.or_at_once(keeps_code(arguments.pid)));
+    }
     let agent = if arguments.leaks { agent.or_leaks("request") } else { agent };
     let options = agent.or_at_once(keeps_code(arguments.pid)).resolve()?;
     let trace = record(arguments, &options)?;
     trace.map_or(Ok(exit::OK), |trace| print(arguments, &options, &trace))
+}
+
+/// Records a JVM in pieces.
+fn roll(arguments: &Arguments, rolling: &Rolling, agent: &AgentOptions) -> anyhow::Result<u8> {
+    let (target, asked) = begin(arguments, &rolling.options_of_piece(agent).resolve()?)?;
+    let say = |sentence: &str| {
+        if !arguments.quiet {
+            recording::say(sentence);
+        }
+    };
+    say(&format!("recording JVM {} to {}; press Ctrl-C to stop", arguments.pid, rolling.folder().display()));
+    rolling.record(&target, agent, &asked)?;
+    say(&rolling.summary());
+    Ok(exit::OK)
 }
 
 /// Records a JVM for that time, unless it is ended earlier. What is recorded is said on standard error. Gives back the trace.
@@ -93,8 +115,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 /// The JVM cannot be recorded, or its trace is not to be seen from here.
 pub(crate) fn for_a_while(pid: u32, agent: AgentOptions, duration: Duration) -> anyhow::Result<PathBuf> {
     let options = agent.clone().or_at_once(keeps_code(pid)).resolve()?;
-    let arguments =
-        Arguments { pid, agent, duration: Some(duration), leaks: false, detach: false, quiet: false, top: None };
+    let roll = RollArguments::default();
+    let duration = Some(duration);
+    let arguments = Arguments { pid, agent, duration, roll, leaks: false, detach: false, quiet: false, top: None };
     match record(&arguments, &options)? {
         Some(Trace::Here(path)) => Ok(path),
         Some(Trace::There(path)) => {
@@ -110,21 +133,27 @@ pub(crate) fn keeps_code(pid: u32) -> bool {
     jvm.and_then(|jvm| jvm.feature()).is_some_and(|feature| feature >= FIRST_TO_KEEP_CODE)
 }
 
-/// The trace of a recording that has ended; `None` if it is left alone.
-fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Trace>> {
+/// Finds the JVM, says what is to be known before it is recorded, and listens for Ctrl-C.
+fn begin(arguments: &Arguments, options: &Resolved) -> anyhow::Result<(Target, Asked)> {
     recording::refuse_if_off()?;
     let target = recording::target(arguments.pid)?;
     let jvm = recording::suitable(arguments.pid)?;
+    let is_new = agent_file::loaded(&target)?.is_none();
+    let notes = notes(jvm.as_ref().and_then(Jvm::feature), is_new, options);
+    if !arguments.quiet {
+        options.without_effect.iter().chain(&notes).for_each(|sentence| recording::say(sentence));
+    }
+    Ok((target, Asked::listen()?))
+}
+
+/// The trace of a recording that has ended; `None` if it is left alone.
+fn record(arguments: &Arguments, options: &Resolved) -> anyhow::Result<Option<Trace>> {
+    let (target, asked) = begin(arguments, options)?;
     let say = |sentence: &str| {
         if !arguments.quiet {
             recording::say(sentence);
         }
     };
-    options.without_effect.iter().for_each(|sentence| say(sentence));
-    let is_new = agent_file::loaded(&target)?.is_none();
-    let feature = jvm.as_ref().and_then(Jvm::feature);
-    notes(feature, is_new, options).iter().for_each(|sentence| say(sentence));
-    let asked = Asked::listen()?;
     let started = recording::start(&target, options)?;
     started.notes.iter().for_each(|sentence| say(sentence));
     let pid = arguments.pid;

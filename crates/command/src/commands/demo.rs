@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         &java_arguments,
         &Injected { agent: &agent, options: &options.string, lines: false },
     );
-    let status = supervise::run(&mut command)?;
+    let status = supervise::run(&mut command, |_| ())?;
     if status != exit::OK {
         bail!("the program exited with status {} instead of 0; see its output above", status);
     }

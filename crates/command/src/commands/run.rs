@@ -4,9 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use agent_options::HeapMode;
 
+use crate::attach::until::Asked;
 use crate::commands::check::{self, Rules};
 use crate::commands::report;
 use crate::commands::selection::whole_number;
@@ -20,6 +22,7 @@ use crate::launch::outputs::{Outputs, PID};
 use crate::launch::{library, program, supervise};
 use crate::render::coverage;
 use crate::render::page::{Page, Width};
+use crate::rolling::{RollArguments, Rolling};
 
 /// What `-h` ends with.
 const EXAMPLES: &str = "\
@@ -35,7 +38,8 @@ Examples:
   martini run --cpu --sampled java -jar app.jar         CPU and allocations
   martini run --leaks java -jar app.jar                 a leak, and its holder
   martini run --report java -jar app.jar                also an HTML report
-  martini run --juc --locklog locks-%p.txt java -jar app.jar";
+  martini run --juc --locklog locks-%p.txt java -jar app.jar
+  martini run --sampled --cpu --roll 10m --keep 2g --to traces java -jar app.jar";
 
 /// What `--help` has behind that.
 const MORE: &str = "\
@@ -88,20 +92,22 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     agent: AgentOptions,
     /// Find leaks: sample objects with their ages, dump the heap at the end, and show what holds what piles up
-    #[arg(long)]
+    #[arg(long, conflicts_with = "roll")]
     leaks: bool,
     /// Print only the program's output
     #[arg(long, short)]
     quiet: bool,
     /// Write an HTML report beside each trace (see `martini report`)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "roll")]
     report: bool,
     /// Fail (status 125) if a trace misses more of the bytes the JVM accounts for, beyond what the VM allocates itself, or if its coverage is unknown
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "roll")]
     require_exact: Option<f64>,
     /// Check the traces against these budgets (see `martini check`); status 123 if one is exceeded
-    #[arg(long, value_name = "RULES")]
+    #[arg(long, value_name = "RULES", conflicts_with = "roll")]
     check: Option<PathBuf>,
+    #[command(flatten)]
+    roll: RollArguments,
     /// Rows in the summary table, 0 for all [default: what fits in ten lines]
     #[arg(long, value_name = "N", value_parser = whole_number)]
     top: Option<usize>,
@@ -143,11 +149,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             "--report takes no file: the report is written beside the trace, under its name; leave {page} out"
         );
     }
+    if arguments.roll.is_asked_for() && !is_java {
+        anyhow::bail!(
+            "--roll is for a JVM that this command starts itself (martini run --roll 10m java ...); start {} without it, and \
+             use martini attach PID --roll 10m",
+            Path::new(program).display()
+        );
+    }
+    let rolling = arguments.roll.rolling(&arguments.agent)?;
     let rules = arguments.check.as_deref().map(Rules::read).transpose()?;
     let agent = library::find(program::platform(program))?;
     let agent_options = arguments.agent.clone();
     let agent_options = if arguments.leaks { agent_options.or_leaks("end") } else { agent_options };
-    let options = agent_options.or_counts().resolve()?;
+    let agent_options = agent_options.or_counts();
+    let options = match &rolling {
+        Some(rolling) => rolling.options_of_piece(&agent_options).resolve()?,
+        None => agent_options.resolve()?,
+    };
     program::check(program, &agent)?;
     let agent = library::for_all_users(&agent).unwrap_or_else(|why| {
         if !arguments.quiet && Injection::of(program) == Injection::Environment {
@@ -177,11 +195,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         program_arguments,
         &Injected { agent: &agent, options: &options.string, lines: options.walks_stacks },
     );
-    let status = supervise::run(&mut command).map_err(|error| value_for_program(error, &arguments.agent, program))?;
+    let status = match &rolling {
+        Some(rolling) => run_in_pieces(&mut command, rolling, &agent_options),
+        None => supervise::run(&mut command, |_| ()),
+    };
+    let status = status.map_err(|error| value_for_program(error, &arguments.agent, program))?;
     if status == KILLED && !arguments.quiet {
         eprintln!(
             "martini: the program was killed (SIGKILL), as by kill -9 or for lack of memory; its trace ends there"
         );
+    }
+    if let Some(rolling) = &rolling {
+        if !arguments.quiet {
+            anstream::eprintln!("martini: {}", rolling.summary());
+        }
+        return Ok(status);
     }
     if !arguments.quiet {
         // Our status is the program's, even if stderr is closed.
@@ -197,6 +225,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         (_, Some(rules)) if !are_kept(rules, &outputs) => Ok(exit::EXCEEDED),
         _ => Ok(status),
     }
+}
+
+/// Runs the JVM, and begins its traces after the first. Its status is ours, whatever becomes of them.
+fn run_in_pieces(command: &mut Command, rolling: &Rolling, agent: &AgentOptions) -> anyhow::Result<u8> {
+    let ended = Asked::by_nobody();
+    let say = |outcome: anyhow::Result<()>| {
+        if let Err(error) = outcome {
+            anstream::eprintln!("martini: {}; nothing more is recorded", exit::sentence(&error));
+        }
+    };
+    thread::scope(|scope| {
+        let mut process = None;
+        let status = supervise::run(command, |pid| {
+            process = Some(pid);
+            let (say, ended) = (&say, &ended);
+            scope.spawn(move || say(rolling.go_on(pid, agent, ended)));
+        });
+        ended.ask();
+        process.into_iter().for_each(|pid| say(rolling.finish(pid)));
+        status
+    })
 }
 
 /// Whether the traces of all JVMs together keep the budgets; says on stderr what they cost, or why that is not known.
@@ -239,7 +288,7 @@ fn run_unprofiled(arguments: &Arguments, mut command: Command, why: &str) -> any
     if !arguments.quiet {
         eprintln!("martini: the program is not profiled: {why}");
     }
-    let status = supervise::run(&mut command)?;
+    let status = supervise::run(&mut command, |_| ())?;
     match (arguments.require_exact, &arguments.check) {
         _ if status != exit::OK => Ok(status),
         (Some(required), _) => {

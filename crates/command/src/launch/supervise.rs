@@ -15,12 +15,13 @@ use signal_hook::low_level::siginfo::{Cause, Origin};
 
 use crate::exit::{CANNOT_START, Failure, NOT_FOUND, SIGNAL_BASE};
 
-/// Runs a program to its end; gives its exit code, or 128 + n after signal n. We outlive every signal that the program gets, to report on what it leaves behind.
-pub(crate) fn run(command: &mut Command) -> anyhow::Result<u8> {
+/// Runs a program to its end, and calls `started` with its process id once it runs; gives its exit code, or 128 + n after signal n. We outlive every signal that the program gets, to report on what it leaves behind.
+pub(crate) fn run(command: &mut Command, started: impl FnOnce(u32)) -> anyhow::Result<u8> {
     // Installed before the program starts, so that neither its end nor an early Ctrl-C is missed. A handler, not SIG_IGN:
     // the program would inherit the latter.
     let mut signals = SignalsInfo::<WithOrigin>::new([SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
     let mut child = command.spawn().map_err(|error| cannot_start(command, &error))?;
+    started(child.id());
     for origin in signals.forever() {
         if origin.signal != SIGCHLD {
             forward(&child, &origin);
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> u8 {
-        run(Command::new("sh").args(["-c", script])).unwrap()
+        run(Command::new("sh").args(["-c", script]), |_| ()).unwrap()
     }
 
     #[test]
@@ -87,7 +88,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_started_has_the_status_of_the_shells() {
-        let status = |program: &str| run(&mut Command::new(program)).unwrap_err().downcast::<Failure>().unwrap().status;
+        let status =
+            |program: &str| run(&mut Command::new(program), |_| ()).unwrap_err().downcast::<Failure>().unwrap().status;
         assert_eq!(status("/nowhere/program"), NOT_FOUND);
         assert_eq!(status("/"), CANNOT_START);
     }
