@@ -6,6 +6,7 @@
 
 pub mod attach;
 pub mod counted;
+pub mod documents;
 pub mod histogram;
 pub mod java;
 pub mod jdk;

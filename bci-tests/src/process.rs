@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::documents;
+
 /// How long any JVM of the tests may take; far beyond what a slow machine needs.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
@@ -71,7 +73,9 @@ fn crash(out: &str) -> String {
 /// Runs a command to its end; panics with its stacks and output if it takes longer than [`LIMIT`].
 #[track_caller]
 pub fn run(command: &mut Command) -> Finished {
-    Running::start(command).finish()
+    let finished = Running::start(command).finish();
+    documents::check(command, &finished.stdout);
+    finished
 }
 
 /// Waits for what must come, unless it takes longer than [`LIMIT`].

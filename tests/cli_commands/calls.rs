@@ -8,8 +8,8 @@ fn stats(arguments: &[&str]) -> Value {
     trace_json(&[&["stats"], arguments, &[&trace("calls.trcxml")]].concat())
 }
 
-fn row<'v>(table: &'v Value, key: &str, name: &str) -> &'v Value {
-    table.as_array().expect("a table").iter().find(|row| row[key] == name).expect("the row is there")
+fn method<'v>(table: &'v Value, name: &str) -> &'v Value {
+    table.as_array().expect("a table").iter().find(|row| row["method"]["method"] == name).expect("the row is there")
 }
 
 #[test]
@@ -17,13 +17,13 @@ fn an_execution_trace_shows_its_calls() {
     let all = stats(&[]);
     assert_eq!((&all["of"], &all["documents_in_file"], &all["calls"]), (&json!("calls"), &json!(2), &json!(392)));
     let methods = &all["tables"]["method"];
-    let step = row(methods, "method", "step");
+    let step = method(methods, "step");
     assert_eq!(
         (&step["calls"], &step["base_nanos"], &step["min_nanos"]),
         (&json!(250), &json!(12_500_000), &Value::Null)
     );
     // Three calls, two of them inside another: 0.5 ms each, without 13 us of the profiler's.
-    let sum = row(methods, "method", "sum");
+    let sum = method(methods, "sum");
     assert_eq!(
         [&sum["calls"], &sum["base_nanos"], &sum["cumulative_nanos"], &sum["min_nanos"], &sum["max_nanos"]],
         [&json!(81), &json!(39_447_000), &json!(39_447_000), &json!(487_000), &json!(1_461_000)]
@@ -68,13 +68,15 @@ fn documents_are_shown_one_by_one_or_together() {
 
 #[test]
 fn calls_are_sorted_and_selected() {
-    let first = |flags: &[&str]| stats(&[flags, &["--by", "method"]].concat())["tables"]["method"][0]["method"].clone();
+    let first = |flags: &[&str]| {
+        stats(&[flags, &["--by", "method"]].concat())["tables"]["method"][0]["method"]["method"].clone()
+    };
     assert_eq!(first(&[]), "price");
     assert_eq!(first(&["--sort", "calls"]), "step");
     assert_eq!(first(&["--sort", "cumulative"]), "total");
     let threads = |flags: &[&str]| {
         let table = stats(&[flags, &["--by", "thread"]].concat())["tables"]["thread"].take();
-        table.as_array().expect("a table").iter().map(|row| row["thread"].clone()).collect::<Vec<_>>()
+        table.as_array().expect("a table").iter().map(|row| row["thread"]["name"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(threads(&["--filter", "demo.Worker"]), ["worker-1"]);
     assert_eq!(threads(&["--in", "demo.Batch"]), ["batch"]);

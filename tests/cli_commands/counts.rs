@@ -46,7 +46,7 @@ fn json_has_the_exact_numbers() {
     let accounts = stats_json(&["--threads"]);
     let main = json!({
         "thread": { "name": "main", "group": "main", "id": 1 },
-        "instances": 150_016, "bytes": 2_403_616, "vm_bytes": 803_840,
+        "objects": 150_016, "bytes": 2_403_616, "vm_bytes": 803_840,
     });
     assert_eq!(accounts["tables"], json!({ "accounts": [main, accounts["tables"]["accounts"][1].clone()] }));
 }

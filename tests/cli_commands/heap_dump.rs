@@ -19,7 +19,7 @@ fn the_dump_example_has_the_sizes_that_follow_from_it() {
     assert_eq!((&dump["objects"], &dump["roots"], &dump["references"]), (&json!(5), &json!(3), &json!(3)));
     let registry = dump["histogram"].as_array().unwrap().iter().find(|row| row["class"] == "demo.Registry").unwrap();
     let expected = json!({
-        "class": "demo.Registry", "instances": 1, "shallow": 16, "retained": 64, "unreachable": 0, "average_age": null,
+        "class": "demo.Registry", "instances": 1, "shallow_bytes": 16, "retained_bytes": 64, "unreachable": 0, "average_age": null,
         "generations": 0,
     });
     assert_eq!(registry, &expected);
@@ -76,7 +76,7 @@ fn a_class_is_shown_by_its_name_and_by_its_id() {
         let json = heap_json(&["--class", class, &trace("dump.trcxml")]);
         let dump = &json["dumps"][0];
         assert_eq!(dump["definitions"][0]["source"], "Node.java");
-        assert_eq!((&dump["classes"][0]["instances"], &dump["classes"][0]["shallow"]), (&json!(2), &json!(48)));
+        assert_eq!((&dump["classes"][0]["instances"], &dump["classes"][0]["shallow_bytes"]), (&json!(2), &json!(48)));
     }
     let ended = run(&["heap", "--class", "no.Such", &trace("dump.trcxml")]);
     assert!(ended.status == 2 && ended.err.contains("has no class no.Such"), "{}", ended.err);

@@ -74,8 +74,10 @@ fn the_calls_in_a_report_are_those_of_stats() {
     let all = |rows: &Value, key: &str| -> Vec<Value> {
         rows.as_array().unwrap().iter().map(|row| row[key].clone()).collect()
     };
-    for key in ["base", "cumulative", "average", "min", "max"] {
-        assert_eq!(all(&calls["rows"], key), all(&stats["tables"]["method"], &format!("{key}_nanos")), "{key}");
+    for (key, name) in
+        [("base", "base"), ("cumulative", "cumulative"), ("average", "mean"), ("min", "min"), ("max", "max")]
+    {
+        assert_eq!(all(&calls["rows"], key), all(&stats["tables"]["method"], &format!("{name}_nanos")), "{key}");
     }
     let sum =
         |at: usize| calls["values"][at].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum::<f64>();
@@ -88,7 +90,7 @@ fn the_requests_in_a_report_are_those_of_the_command() {
     let shown = &report(&trace("requests.trcxml"))["requests"]["entries"];
     let requests = &trace_json(&["requests", &trace("requests.trcxml")])["entries"];
     for (entry, known) in shown.as_array().unwrap().iter().zip(requests.as_array().unwrap()) {
-        assert_eq!((&entry["text"], &entry["p99"]), (&known["method"], &known["p99_nanos"]));
+        assert_eq!((&entry["text"], &entry["p99"]), (&known["entry"], &known["p99_nanos"]));
         let moments = entry["moments"].as_array().unwrap();
         let counted: u64 = moments.iter().filter_map(|moment| moment["requests"].as_u64()).sum();
         assert_eq!(known["requests"], counted);

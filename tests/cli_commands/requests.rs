@@ -14,7 +14,7 @@ fn parts(request: &Value) -> Vec<(String, u64)> {
 
 fn entry<'j>(json: &'j Value, method: &str) -> &'j Value {
     let entries = json["entries"].as_array().expect("entries");
-    entries.iter().find(|entry| entry["method"] == method).expect("the entry point")
+    entries.iter().find(|entry| entry["entry"] == method).expect("the entry point")
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use bci_tests::documents;
 use serde_json::Value;
 use tempfile::{NamedTempFile, TempDir};
 
@@ -39,7 +40,9 @@ impl From<Output> for Ended {
 
 /// Runs a command to its end.
 pub(crate) fn end(command: &mut Command) -> Ended {
-    command.output().expect("the command starts").into()
+    let output = command.output().expect("the command starts");
+    documents::check(command, &output.stdout);
+    output.into()
 }
 
 /// Runs a command to its end, with that in a pipe as its input.
@@ -47,7 +50,9 @@ pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command starts");
     child.stdin.take().expect("it is a pipe").write_all(input).expect("the command reads it");
-    child.wait_with_output().expect("it ends").into()
+    let output = child.wait_with_output().expect("it ends");
+    documents::check(command, &output.stdout);
+    output.into()
 }
 
 /// Runs `martini` with arguments.

@@ -239,7 +239,7 @@ fn a_slow_first_request_and_one_behind_a_monitor(jdk: &'static Jdk) {
     let json = about_file("requests", &trace, &["--json"]).success().out;
     let document: Value = serde_json::from_str(&json).expect("JSON");
     let entry = &document["traces"][0]["entries"][0];
-    assert_eq!((&entry["method"], &entry["requests"]), (&"planted.Requests.serve".into(), &100.into()), "{document:#}");
+    assert_eq!((&entry["entry"], &entry["requests"]), (&"planted.Requests.serve".into(), &100.into()), "{document:#}");
     let divided = entry["divided"].as_array().unwrap_or_else(|| panic!("{document:#}"));
     for request in divided {
         let parts = request["parts"].as_array().unwrap_or_else(|| panic!("{request:#}"));

@@ -99,8 +99,8 @@ fn a_dump_in_a_trace_has_sizes_ages_sites_and_holders(jdk: &Jdk) {
     assert!(site["at"].as_str().is_some_and(|at| method(at) == "held.Main.build"), "{site:#}");
     assert_eq!((&site["instances"], &site["generations"]), (&5000.into(), &1.into()));
     // The head of the chain holds all of it, and hangs on the class.
-    let (head, shallow) = (&class["largest"][0], class["shallow"].as_u64());
-    assert_eq!(head["retained"].as_u64(), shallow);
+    let (head, shallow) = (&class["largest"][0], class["shallow_bytes"].as_u64());
+    assert_eq!(head["retained_bytes"].as_u64(), shallow);
     let referring = class["referred_by"].as_array().expect("an array");
     let by: Vec<&str> = referring.iter().filter_map(|row| row["class"].as_str()).collect();
     assert_eq!(by, ["held.Main$Link", "java.lang.Class"]);

@@ -29,7 +29,7 @@ fn check_waste(file: &Path) {
     let texts = waste["strings"]["duplicates"].as_array().expect("an array");
     let text = texts.iter().find(|text| text["text"] == "planted, many times!").expect("it is there");
     // A string of 24 bytes and an array of 16 + 20, rounded up. The class has one more as a constant.
-    assert_eq!((&text["strings"], &text["wasted"]), (&json!(1001), &json!(1000 * (24 + 40))));
+    assert_eq!((&text["strings"], &text["wasted_bytes"]), (&json!(1001), &json!(1000 * (24 + 40))));
     let rows = json!({
         "class": "waste.Main$Rows", "instances": 310, "empty": 300, "empty_bytes": 300 * (24 + 16 + 16 * 4),
         "sparse": 0, "sparse_bytes": 0,
@@ -47,7 +47,7 @@ fn check_waste(file: &Path) {
 fn boxes(file: &Path, class: &str) -> [i64; 3] {
     let waste = &report(file, &["--show", "waste"])["waste"];
     let row = row(&waste["boxes"], class);
-    ["instances", "distinct", "wasted"].map(|field| row[field].as_i64().expect("a number"))
+    ["instances", "distinct", "wasted_bytes"].map(|field| row[field].as_i64().expect("a number"))
 }
 
 fn what_was_planted_is_found(jdk: &Jdk) {
@@ -80,11 +80,11 @@ fn what_was_planted_is_found(jdk: &Jdk) {
     command.args(["heap", "--json", "--diff", "--filter", "waste.*"]).args([&before, &after]);
     let changes: Value = serde_json::from_slice(&process::run(&mut command).success().stdout).expect("JSON");
     let change = row(&changes["classes"], "waste.Main$Rows");
-    let none = json!({ "instances": 0, "shallow": 0, "retained": 0 });
+    let none = json!({ "instances": 0, "shallow_bytes": 0, "retained_bytes": 0 });
     // The ten that are not empty have four places.
     let retained = 310 * 24 + 300 * (16 + 16 * 4) + 10 * (16 + 4 * 4);
     assert_eq!(change["before"], none);
-    assert_eq!(change["after"], json!({ "instances": 310, "shallow": 310 * 24, "retained": retained }));
+    assert_eq!(change["after"], json!({ "instances": 310, "shallow_bytes": 310 * 24, "retained_bytes": retained }));
 
     check_requests(&after);
 }
@@ -104,7 +104,7 @@ fn check_requests(file: &Path) {
     let fields = object["contents"]["fields"].as_array().expect("an array");
     assert!(fields.contains(&json!({ "name": "size", "value": "1" })), "{fields:?}");
     // Index, table of 64 places, and the entry.
-    assert_eq!(object["retained"], 48 + (16 + 64 * 4) + 32);
+    assert_eq!(object["retained_bytes"], 48 + (16 + 64 * 4) + 32);
     assert_eq!(object["dominator"]["class"], "java.lang.Object[]");
     let by = &object["referred_by"][0];
     assert_eq!((&by["id"], by["from"].as_str()), (&object["dominator"]["id"], Some(id)));

@@ -18,8 +18,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     agent, attach as attaching, check, classes, completions, demo, diff, doctor, explain, export, heap_dump, import,
-    locks, man, ps, recording, report as reporting, requests, run, safepoints, stats, threads, top as live, tree,
-    validate, warmup,
+    locks, man, ps, recording, report as reporting, requests, run, safepoints, schema, stats, threads, top as live,
+    tree, validate, warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -89,6 +89,7 @@ enum Command {
     Heap(heap_dump::Arguments),
     Classes(classes::Arguments),
     Validate(validate::Arguments),
+    Schema(schema::Arguments),
     Agent(agent::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -128,6 +129,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Classes(arguments) => classes::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Command::Man(arguments) => man::run(&arguments, Cli::command()),
@@ -232,5 +234,42 @@ mod tests {
         for option in agent_options::OPTIONS {
             assert!(run.contains(&format!("fB--{}fR", option.name)), "{}", option.name);
         }
+    }
+
+    #[test]
+    fn every_command_with_json_is_in_the_schema() {
+        let schema: serde_json::Value = serde_json::from_str(schema::SCHEMA).expect("it is JSON");
+        let branches = schema["oneOf"].as_array().expect("a list").iter();
+        let branches: Vec<_> = branches.map(|branch| branch["$ref"].as_str().expect("a reference")).collect();
+        let has_json = |command: &&clap::Command| command.get_arguments().any(|flag| flag.get_long() == Some("json"));
+        let mut commands: Vec<_> =
+            described().iter().filter(has_json).map(|command| format!("#/$defs/{}", command.get_name())).collect();
+        commands.sort_unstable();
+        assert_eq!(branches, commands);
+    }
+
+    /// Descriptions are what a schema is read for.
+    #[test]
+    fn every_field_of_the_schema_is_described() {
+        fn look(value: &serde_json::Value, undescribed: &mut Vec<String>) {
+            let parts = value.as_object().into_iter().flatten();
+            for (name, part) in parts
+                .clone()
+                .filter(|(name, _)| *name == "properties")
+                .flat_map(|(_, fields)| fields.as_object())
+                .flatten()
+            {
+                if part.get("description").or(part.get("$ref")).is_none() {
+                    undescribed.push(name.clone());
+                }
+            }
+            parts
+                .map(|(_, part)| part)
+                .chain(value.as_array().into_iter().flatten())
+                .for_each(|part| look(part, undescribed));
+        }
+        let mut undescribed = Vec::new();
+        look(&serde_json::from_str(schema::SCHEMA).expect("it is JSON"), &mut undescribed);
+        assert_eq!(undescribed, Vec::<String>::new());
     }
 }

@@ -10,7 +10,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use trace::command_line::quoted;
 
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::{row_limit, whole_number};
 use crate::input::{class_files, reading};
 use crate::render::human::{count, counted, printable};
@@ -58,7 +58,7 @@ struct Found {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let list = arguments.json.then_some("inputs");
+    let list = arguments.json.then_some(Files { command: "classes", list: "inputs" });
     let status = each(&arguments.files, list, arguments.page.width(), |path, out| {
         let found = find(path).map_err(|error| of_trace(path).unwrap_or(error))?;
         if arguments.json {

@@ -211,13 +211,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut found = how.found(&sides, &comparisons);
     found.rows = row_limit(arguments.top, if arguments.json { 0 } else { DEFAULT_TOP });
     let mut out = anstream::stdout().lock();
-    print(&found, arguments.json, arguments.markdown, arguments.page.width(), &mut out)?;
+    print("diff", &found, arguments.json, arguments.markdown, arguments.page.width(), &mut out)?;
     out.flush()?;
     Ok(exit::OK)
 }
 
 /// Prints what was found in the form that the flags of a command ask for.
 pub(super) fn print(
+    command: &str,
     found: &Found<'_>,
     json: bool,
     markdown: bool,
@@ -225,7 +226,7 @@ pub(super) fn print(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     if json {
-        print_json(&found.to_json(), out)?;
+        print_json(command, &found.to_json(), out)?;
     } else if markdown {
         out.write_all(found.markdown().as_bytes())?;
     } else {

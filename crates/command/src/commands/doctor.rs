@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.json {
         let checks =
             found.iter().map(|check| json!({ "name": check.name, "verdict": check.verdict.word(), "why": check.why }));
-        print_json(&json!({ "checks": checks.collect::<Vec<Value>>() }), &mut out)?;
+        print_json("doctor", &json!({ "checks": checks.collect::<Vec<Value>>() }), &mut out)?;
     } else {
         let mut page = Page::new(&mut out, arguments.page.width());
         for check in &found {

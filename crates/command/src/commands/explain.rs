@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use trace::filter::Pattern;
 
 use crate::commands::heap_dump;
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::row_limit;
 use crate::input::program::Program;
 use crate::input::reading::Reading;
@@ -80,21 +80,26 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let whole = whole::whole(path)?;
-        let explained = Explained::new(path, &whole, arguments.own.clone());
-        if arguments.json {
-            return Ok(explained.to_json());
-        }
-        if arguments.markdown {
-            write!(out, "{}", markdown::explained(&explained.overview()))?;
-            return Ok(Value::Null);
-        }
-        head::write(path, &whole.allocations, out)?;
-        explained.write(out)?;
-        writeln!(out)?;
-        Ok(Value::Null)
-    })
+    each(
+        &arguments.traces,
+        arguments.json.then_some(Files { command: "explain", list: "traces" }),
+        arguments.page.width(),
+        |path, out| {
+            let whole = whole::whole(path)?;
+            let explained = Explained::new(path, &whole, arguments.own.clone());
+            if arguments.json {
+                return Ok(explained.to_json());
+            }
+            if arguments.markdown {
+                write!(out, "{}", markdown::explained(&explained.overview()))?;
+                return Ok(Value::Null);
+            }
+            head::write(path, &whole.allocations, out)?;
+            explained.write(out)?;
+            writeln!(out)?;
+            Ok(Value::Null)
+        },
+    )
 }
 
 /// A trace, and what stands out in it.

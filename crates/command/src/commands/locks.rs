@@ -11,7 +11,7 @@ use trace::filter::Pattern;
 use trace::time::Nanos;
 
 use crate::commands::lock_selection::LockSelection;
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::{note, row_limit, whole_number};
 use crate::input::reading::{self, Reading};
 use crate::render::human::{counted, duration};
@@ -117,24 +117,29 @@ impl From<Rows> for LockBy {
 const DEFAULT_TOP: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let window = arguments.selection.window.of(path)?;
-        let selection = arguments.selection.analysis_selection(window, &arguments.filter);
-        let selection = Selection { idle: arguments.idle, names: arguments.lock_holders(path)?, ..selection };
-        let reading = reading::locks(path, LockStats::new(selection, None))?;
-        arguments.selection.check(path, window, &reading.report)?;
-        arguments.note_unmatched(path, &reading.report);
-        if arguments.json {
-            return Ok(to_json(arguments, path, &reading));
-        }
-        if arguments.graph {
-            let pairs = arguments.rows(&reading.report, LockBy::Pair, arguments.waits, DEFAULT_TOP * 5).0;
-            blocking_graph::write(&pairs, &reading.report, out)?;
-        } else {
-            print(arguments, path, &reading, out)?;
-        }
-        Ok(Value::Null)
-    })
+    each(
+        &arguments.traces,
+        arguments.json.then_some(Files { command: "locks", list: "traces" }),
+        arguments.page.width(),
+        |path, out| {
+            let window = arguments.selection.window.of(path)?;
+            let selection = arguments.selection.analysis_selection(window, &arguments.filter);
+            let selection = Selection { idle: arguments.idle, names: arguments.lock_holders(path)?, ..selection };
+            let reading = reading::locks(path, LockStats::new(selection, None))?;
+            arguments.selection.check(path, window, &reading.report)?;
+            arguments.note_unmatched(path, &reading.report);
+            if arguments.json {
+                return Ok(to_json(arguments, path, &reading));
+            }
+            if arguments.graph {
+                let pairs = arguments.rows(&reading.report, LockBy::Pair, arguments.waits, DEFAULT_TOP * 5).0;
+                blocking_graph::write(&pairs, &reading.report, out)?;
+            } else {
+                print(arguments, path, &reading, out)?;
+            }
+            Ok(Value::Null)
+        },
+    )
 }
 
 impl Arguments {

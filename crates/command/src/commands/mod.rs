@@ -25,6 +25,7 @@ pub(crate) mod report;
 pub(crate) mod requests;
 pub(crate) mod run;
 pub(crate) mod safepoints;
+pub(crate) mod schema;
 mod selection;
 pub(crate) mod stats;
 mod summary;

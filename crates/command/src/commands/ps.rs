@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let jvms: Vec<Value> = jvms.iter().map(|jvm| to_json(jvm, &users)).collect();
-        print_json(&json!({ "jvms": jvms }), &mut out)?;
+        print_json("ps", &json!({ "jvms": jvms }), &mut out)?;
         return Ok(exit::OK);
     }
     if jvms.is_empty() {

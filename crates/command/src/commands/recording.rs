@@ -138,8 +138,10 @@ pub(crate) fn status(arguments: &StatusArguments) -> anyhow::Result<u8> {
     };
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        let fields: Map<String, Value> = pairs.iter().map(|&(key, value)| (key.to_owned(), json!(value))).collect();
-        print_json(&fields.into(), &mut out)?;
+        let mut fields: Map<String, Value> = pairs.iter().map(|&(key, value)| (key.to_owned(), typed(value))).collect();
+        fields.insert("pid".to_owned(), json!(arguments.pid));
+        fields.insert("agent".to_owned(), json!(answer.is_some()));
+        print_json("status", &fields.into(), &mut out)?;
         return Ok(exit::OK);
     }
     let width = pairs.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
@@ -147,6 +149,15 @@ pub(crate) fn status(arguments: &StatusArguments) -> anyhow::Result<u8> {
         writeln!(out, "{:width$}  {}", printable(key), printable(value))?;
     }
     Ok(exit::OK)
+}
+
+/// What the agent says as text, in JSON: numbers are numbers there.
+fn typed(value: &str) -> Value {
+    match value {
+        "yes" => true.into(),
+        "no" => false.into(),
+        text => text.parse::<u64>().map_or_else(|_| text.into(), Into::into),
+    }
 }
 
 pub(crate) fn snapshot(arguments: &SnapshotArguments) -> anyhow::Result<u8> {

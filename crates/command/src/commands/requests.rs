@@ -11,7 +11,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use trace::filter::Pattern;
 
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::table_arguments::TableArguments;
 use crate::commands::time_window::TimeFlags;
 use crate::input::reading::{self, Reading};
@@ -98,27 +98,32 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.table.json.then_some("traces"), arguments.table.width(), |path, out| {
-        let window = arguments.time.of(path)?;
-        let scope = Scope { from: window.from(), to: window.to(), ..Scope::default() };
-        let reading = reading::requests(path, arguments.choice(), &scope)?;
-        window.check(path, Some(reading.report.length()))?;
-        if let Some(wanted) = &arguments.request
-            && !reading.report.is_empty()
-            && arguments.divided(&reading.report).is_empty()
-        {
-            bail!(
-                "{}: request {} is not in the trace, which has the first thousand of each entry point and slow ones",
-                path.display(),
-                wanted.number
-            );
-        }
-        if arguments.table.json {
-            return Ok(to_json(arguments, path, &reading));
-        }
-        print(arguments, path, &reading, out)?;
-        Ok(Value::Null)
-    })
+    each(
+        &arguments.traces,
+        arguments.table.json.then_some(Files { command: "requests", list: "traces" }),
+        arguments.table.width(),
+        |path, out| {
+            let window = arguments.time.of(path)?;
+            let scope = Scope { from: window.from(), to: window.to(), ..Scope::default() };
+            let reading = reading::requests(path, arguments.choice(), &scope)?;
+            window.check(path, Some(reading.report.length()))?;
+            if let Some(wanted) = &arguments.request
+                && !reading.report.is_empty()
+                && arguments.divided(&reading.report).is_empty()
+            {
+                bail!(
+                    "{}: request {} is not in the trace, which has the first thousand of each entry point and slow ones",
+                    path.display(),
+                    wanted.number
+                );
+            }
+            if arguments.table.json {
+                return Ok(to_json(arguments, path, &reading));
+            }
+            print(arguments, path, &reading, out)?;
+            Ok(Value::Null)
+        },
+    )
 }
 
 impl Arguments {

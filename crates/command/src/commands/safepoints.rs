@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use trace::time::Nanos;
 
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::table_arguments::TableArguments;
 use crate::input::reading::{self, Reading};
 use crate::render::page::Page;
@@ -63,14 +63,19 @@ enum Rows {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.table.json.then_some("traces"), arguments.table.width(), |path, out| {
-        let reading = reading::safepoints(path)?;
-        if arguments.table.json {
-            return Ok(to_json(arguments, path, &reading));
-        }
-        print(arguments, path, &reading, out)?;
-        Ok(Value::Null)
-    })
+    each(
+        &arguments.traces,
+        arguments.table.json.then_some(Files { command: "safepoints", list: "traces" }),
+        arguments.table.width(),
+        |path, out| {
+            let reading = reading::safepoints(path)?;
+            if arguments.table.json {
+                return Ok(to_json(arguments, path, &reading));
+            }
+            print(arguments, path, &reading, out)?;
+            Ok(Value::Null)
+        },
+    )
 }
 
 impl Arguments {

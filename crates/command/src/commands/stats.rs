@@ -15,7 +15,7 @@ use anyhow::bail;
 use trace::filter::Pattern;
 
 use crate::commands::call_flags::CallFlags;
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::{selects_class, whole_number};
 use crate::commands::time_window::{TimeFlags, TimeWindow};
 use crate::input::contents::{Contents, Wanted, contents};
@@ -142,25 +142,30 @@ const DEFAULT_TOP: usize = 20;
 const SHORT_TOP: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let window = arguments.window.of(path)?;
-        match arguments.read(path, window)? {
-            Contents::Objects(mut reading) => {
-                arguments.check(path, window, &reading.report)?;
-                let names = Names::of(arguments, &reading.report);
-                flags::note_without_effect(arguments, path, &reading.report, &names);
-                objects::retain(arguments, &mut reading.report, &names);
-                if arguments.over_time {
-                    let by = arguments.by.map(|rows| rows.of_objects(path)).transpose()?;
-                    return over_time::show(&OverTimeOf { arguments, path, reading: &reading, by }, out);
+    each(
+        &arguments.traces,
+        arguments.json.then_some(Files { command: "stats", list: "traces" }),
+        arguments.page.width(),
+        |path, out| {
+            let window = arguments.window.of(path)?;
+            match arguments.read(path, window)? {
+                Contents::Objects(mut reading) => {
+                    arguments.check(path, window, &reading.report)?;
+                    let names = Names::of(arguments, &reading.report);
+                    flags::note_without_effect(arguments, path, &reading.report, &names);
+                    objects::retain(arguments, &mut reading.report, &names);
+                    if arguments.over_time {
+                        let by = arguments.by.map(|rows| rows.of_objects(path)).transpose()?;
+                        return over_time::show(&OverTimeOf { arguments, path, reading: &reading, by }, out);
+                    }
+                    objects::show(&Objects { arguments, path, reading: &reading, names }, out)
                 }
-                objects::show(&Objects { arguments, path, reading: &reading, names }, out)
+                Contents::Samples(reading) => samples::show(Samples::of(arguments, path, window, reading)?, out),
+                Contents::Calls(reading) => calls::show(&Calls::of(arguments, path, window, reading)?, out),
+                Contents::Waits(_) => unreachable!("they are not asked for"),
             }
-            Contents::Samples(reading) => samples::show(Samples::of(arguments, path, window, reading)?, out),
-            Contents::Calls(reading) => calls::show(&Calls::of(arguments, path, window, reading)?, out),
-            Contents::Waits(_) => unreachable!("they are not asked for"),
-        }
-    })
+        },
+    )
 }
 
 impl Arguments {

@@ -57,7 +57,7 @@ pub(crate) fn run(pid: u32, show: &Show<'_>) -> anyhow::Result<u8> {
         let mut document = thread_dump::json(&dump, &blocked, selects);
         document["pid"] = json!(pid);
         document["notes"] = json!(notes);
-        print_json(&document, &mut out)?;
+        print_json("threads", &document, &mut out)?;
         return Ok(exit::OK);
     }
     let mut text = Vec::new();

@@ -18,7 +18,7 @@ use trace::time::Nanos;
 
 use crate::attach::recording;
 use crate::commands::lock_selection::LockSelection;
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::{row_limit, whole_number};
 use crate::commands::thread_dump::{self, Show};
 use crate::commands::time_window::TimeWindow;
@@ -106,16 +106,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(pid) = arguments.traces.iter().find_map(|trace| recording::pid(trace)) {
         return dump(arguments, pid);
     }
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let window = arguments.selection.window.of(path)?;
-        let reading = read(arguments, path, window)?;
-        arguments.selection.check(path, window, &reading.report)?;
-        if arguments.json {
-            return Ok(to_json(arguments, path, &reading));
-        }
-        print(arguments, path, &reading, out)?;
-        Ok(Value::Null)
-    })
+    each(
+        &arguments.traces,
+        arguments.json.then_some(Files { command: "threads", list: "traces" }),
+        arguments.page.width(),
+        |path, out| {
+            let window = arguments.selection.window.of(path)?;
+            let reading = read(arguments, path, window)?;
+            arguments.selection.check(path, window, &reading.report)?;
+            if arguments.json {
+                return Ok(to_json(arguments, path, &reading));
+            }
+            print(arguments, path, &reading, out)?;
+            Ok(Value::Null)
+        },
+    )
 }
 
 /// Shows what the threads of a running JVM do.
@@ -256,7 +261,7 @@ fn to_json(arguments: &Arguments, path: &Path, reading: &Reading<LockReport>) ->
         let selects = |thread: &DumpThread| arguments.selection.selects(&thread.name);
         let blocked = BlockedThreads::of(&taken.dump, &OwnCode::default(), |index| selects(taken.dump.thread(index)));
         let mut dump = render_dump::json(&taken.dump, &blocked, selects);
-        dump["time"] = taken.time.0.into();
+        dump["time_nanos"] = taken.time.0.into();
         dump
     });
     fields.insert("dumps".to_owned(), dumps.collect());

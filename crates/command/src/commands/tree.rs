@@ -18,7 +18,7 @@ use serde_json::Value;
 use trace::filter::Pattern;
 
 use crate::commands::call_flags::CallFlags;
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::{note, note_unmatched, selects_class, selects_site, whole_number};
 use crate::commands::time_window::{TimeFlags, TimeWindow};
 use crate::input::contents::{Contents, Wanted, contents};
@@ -165,18 +165,23 @@ struct Shown<'a> {
 const DEFAULT_CUT: f64 = 1.0;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    each(&arguments.traces, arguments.json.then_some("traces"), arguments.page.width(), |path, out| {
-        let window = arguments.window.of(path)?;
-        match arguments.read(path, window)? {
-            Contents::Objects(reading) => {
-                window.check_objects(path, &reading.report)?;
-                show_allocations(arguments, path, &reading, out)
+    each(
+        &arguments.traces,
+        arguments.json.then_some(Files { command: "tree", list: "traces" }),
+        arguments.page.width(),
+        |path, out| {
+            let window = arguments.window.of(path)?;
+            match arguments.read(path, window)? {
+                Contents::Objects(reading) => {
+                    window.check_objects(path, &reading.report)?;
+                    show_allocations(arguments, path, &reading, out)
+                }
+                Contents::Samples(reading) => samples::show(arguments, path, window, reading, out),
+                Contents::Calls(reading) => calls::show(arguments, path, window, &reading, out),
+                Contents::Waits(reading) => waits::show(arguments, path, window, &reading, out),
             }
-            Contents::Samples(reading) => samples::show(arguments, path, window, reading, out),
-            Contents::Calls(reading) => calls::show(arguments, path, window, &reading, out),
-            Contents::Waits(reading) => waits::show(arguments, path, window, &reading, out),
-        }
-    })
+        },
+    )
 }
 
 impl Arguments {

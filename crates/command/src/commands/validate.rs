@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use trace::reader::TraceReader;
 use trace::validate::{DEFAULT_LIMIT, Imported, Profile, Report, Validator, Violation, validate};
 
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::whole_number;
 use crate::exit;
 use crate::input::{progress, reading};
@@ -52,15 +52,20 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut is_valid = true;
-    let status = each(&arguments.traces, arguments.json.then_some("traces"), Width::usual(), |path, out| {
-        let report = check(path, arguments)?;
-        is_valid &= report.is_valid();
-        if arguments.json {
-            return Ok(to_json(path, &report));
-        }
-        print(path, &report, out)?;
-        Ok(Value::Null)
-    })?;
+    let status = each(
+        &arguments.traces,
+        arguments.json.then_some(Files { command: "validate", list: "traces" }),
+        Width::usual(),
+        |path, out| {
+            let report = check(path, arguments)?;
+            is_valid &= report.is_valid();
+            if arguments.json {
+                return Ok(to_json(path, &report));
+            }
+            print(path, &report, out)?;
+            Ok(Value::Null)
+        },
+    )?;
     Ok(if status == exit::OK && !is_valid { exit::INVALID } else { status })
 }
 

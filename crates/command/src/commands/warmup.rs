@@ -7,7 +7,7 @@ use analysis::warm_up::WarmUpReport;
 use serde_json::{Value, json};
 
 use crate::attach::recording;
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::readiness::{self, Readiness};
 use crate::commands::table_arguments::TableArguments;
 use crate::input::reading::{self, Reading};
@@ -67,14 +67,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(pid) = arguments.traces.iter().find_map(|trace| recording::pid(trace)) {
         return readiness::run(pid, &arguments.readiness, arguments.table.json);
     }
-    each(&arguments.traces, arguments.table.json.then_some("traces"), arguments.table.width(), |path, out| {
-        let reading = reading::warm_up(path)?;
-        if arguments.table.json {
-            return Ok(to_json(arguments, path, &reading));
-        }
-        print(arguments, path, &reading, out)?;
-        Ok(Value::Null)
-    })
+    each(
+        &arguments.traces,
+        arguments.table.json.then_some(Files { command: "warmup", list: "traces" }),
+        arguments.table.width(),
+        |path, out| {
+            let reading = reading::warm_up(path)?;
+            if arguments.table.json {
+                return Ok(to_json(arguments, path, &reading));
+            }
+            print(arguments, path, &reading, out)?;
+            Ok(Value::Null)
+        },
+    )
 }
 
 fn print(

@@ -293,6 +293,7 @@ pub(crate) fn trace_json(path: &Path, reading: &Reading, sum: &ObjectTotals) -> 
     let facts = report.facts();
     let mut document = head::json(path, reading);
     document.extend(fields(json!({
+        "of": "allocations",
         "begin_nanos": facts.begin.map(|time| time.0),
         "end_nanos": facts.end.map(|time| time.0),
         "elements": facts.elements,
@@ -327,7 +328,7 @@ pub(crate) fn accounts<'a, 'r: 'a>() -> View<'a, Account<'r>> {
         account.vm_bytes.map(|vm_bytes| coverage::percent(Millionths::of(account.bytes, vm_bytes)))
     };
     View::new()
-        .both("objects", "instances", |account: &Account<'r>| Count(account.instances))
+        .both("objects", "objects", |account: &Account<'r>| Count(account.instances))
         .both("reported", "bytes", |account| Bytes(account.bytes))
         .both("JVM", "vm_bytes", |account| account.vm_bytes.map(Bytes))
         .text("percent", percent)

@@ -40,7 +40,7 @@ pub(crate) fn view<'a, 'r: 'a>(by: CallBy, rows: &[CallRow<'r>], whole: Nanos) -
         .text("share", move |row| tenths(row.base.0, whole.0))
         .both("cumulative", "cumulative_nanos", |row| row.cumulative)
         .both("calls", "calls", |row| Count(row.calls))
-        .both("average", "average_nanos", |row| row.average)
+        .both("average", "mean_nanos", |row| row.average)
         .both("min", "min_nanos", |row| row.min)
         .both("max", "max_nanos", |row| row.max)
         .text(noun(by), move |row| printable(&name(&row.subject, &overloaded)))
@@ -80,13 +80,13 @@ pub(crate) fn method(at: &Location<'_>) -> String {
 fn subject(subject: &CallSubject<'_>) -> Value {
     match subject {
         CallSubject::Method(at) => json!({
-            "class": at.class,
-            "method": names::jvm_method_name(at.method),
-            "signature": at.signature,
+            "method": { "class": at.class, "method": names::jvm_method_name(at.method), "signature": at.signature },
         }),
         CallSubject::Class(name) => json!({ "class": name }),
         CallSubject::Package(name) => json!({ "package": name }),
-        CallSubject::Thread(thread) => json!({ "thread": thread.name, "group": thread.group, "id": thread.id.0 }),
+        CallSubject::Thread(thread) => json!({
+            "thread": { "name": thread.name, "group": thread.group, "id": thread.id.0 },
+        }),
     }
 }
 

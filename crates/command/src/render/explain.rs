@@ -560,7 +560,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, source: &Source<'_>) -> Map<St
         "collections": explanation.collections.map(|(count, _)| count),
         "pause_nanos": explanation.collections.map(|(_, pauses)| pauses.0),
         "most_contended_nanos": explanation.contended.map(|most| most.0),
-        "to_safepoint_nanos": explanation.to_safepoint.map(|sync| sync.0),
+        "sync_nanos": explanation.to_safepoint.map(|sync| sync.0),
     });
     view::fields(json!({ "findings": findings, "looked_at": looked_at }))
 }

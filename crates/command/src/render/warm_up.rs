@@ -244,7 +244,7 @@ pub(crate) fn json(report: &WarmUpReport) -> Map<String, Value> {
     });
     let reasons = report.reasons();
     fields(json!({
-        "nanos": report.length().0,
+        "length_nanos": report.length().0,
         "counters": report.counters().map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, Value>>(),
         "tiers": tiers.collect::<Vec<_>>(),
         "discarded_for": reasons.iter().map(|(why, number)| json!({ "reason": why, "count": number })).collect::<Vec<_>>(),

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, a: &str, b: &str) -> anyhow::Result<u8>
         is_by_callers: false,
     };
     let mut out = anstream::stdout().lock();
-    diff::print(&found, arguments.json, arguments.markdown, arguments.page.width(), &mut out)?;
+    diff::print("check", &found, arguments.json, arguments.markdown, arguments.page.width(), &mut out)?;
     let more: Vec<_> = comparisons[0].changes.iter().filter(|change| change.amount > 0.0).collect();
     if arguments.github {
         for change in &more {

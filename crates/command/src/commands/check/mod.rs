@@ -180,7 +180,7 @@ impl Arguments {
         }
         let mut out = anstream::stdout().lock();
         if self.json {
-            print_json(&render::to_json(judged), &mut out)?;
+            print_json("check", &render::to_json(judged), &mut out)?;
         } else if self.markdown {
             out.write_all(render::markdown(judged).as_bytes())?;
         } else {

@@ -166,7 +166,7 @@ impl<'a> ClassView<'a> {
             "superclass": self.superclass(),
             "loader": about.loader.map(|loader| names.object_json(loader)),
             "instances": self.instances,
-            "shallow": self.shallow,
+            "shallow_bytes": self.shallow,
             "average_age": self.ages.as_ref().map(AgeSpread::average),
             "generations": self.ages.as_ref().map(AgeSpread::generations),
             "sites": sites::view(names.heap).array(&self.sites),

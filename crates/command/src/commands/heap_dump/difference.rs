@@ -33,13 +33,16 @@ pub(crate) fn show(
     changes.sort_by(|a, b| grown(b).cmp(&grown(a)).then_with(|| a.class.cmp(&b.class)));
     changes.truncate(arguments.top());
     if arguments.json {
-        let row =
-            |row: &ClassRow| json!({ "instances": row.instances, "shallow": row.shallow, "retained": row.retained });
+        let row = |row: &ClassRow| json!({ "instances": row.instances, "shallow_bytes": row.shallow, "retained_bytes": row.retained });
         let rows = changes
             .iter()
             .map(|change| json!({ "class": change.class, "before": row(&change.before), "after": row(&change.after) }));
         let paths = (before_path.display().to_string(), after_path.display().to_string());
-        return print_json(&json!({ "before": paths.0, "after": paths.1, "classes": rows.collect::<Vec<_>>() }), out);
+        return print_json(
+            "heap",
+            &json!({ "before": paths.0, "after": paths.1, "classes": rows.collect::<Vec<_>>() }),
+            out,
+        );
     }
     writeln!(out, "{} compared with {}", after_path.display().bold(), before_path.display().bold())?;
     writeln!(out)?;

@@ -68,13 +68,13 @@ impl Head<'_> {
             put("objects", json!(size.objects));
             put("references", json!(heap.graph().reference_count()));
             put("roots", json!(heap.graph().roots().len()));
-            put("shallow", json!(size.shallow));
+            put("shallow_bytes", json!(size.shallow));
             put("reachable_objects", json!(size.reachable_objects));
-            put("reachable_shallow", json!(size.reachable_shallow));
+            put("reachable_shallow_bytes", json!(size.reachable_shallow));
             if let Data::Dump(_, loaded) = &heap.data {
                 let layout = &loaded.layout;
                 let Skipped { records, record_bytes, segments, segment_bytes } = heap.graph().problems().skipped;
-                put("millis", json!(loaded.millis));
+                put("time_nanos", json!(loaded.millis.saturating_mul(1_000_000)));
                 put(
                     "skipped",
                     json!({
@@ -85,8 +85,8 @@ impl Head<'_> {
                 put(
                     "layout",
                     json!({
-                        "reference": layout.reference, "header": layout.header, "array_header": layout.array_header,
-                        "alignment": layout.alignment, "compared": layout.fit.compared,
+                        "reference_bytes": layout.reference, "header_bytes": layout.header, "array_header_bytes": layout.array_header,
+                        "alignment_bytes": layout.alignment, "compared": layout.fit.compared,
                         "touching": layout.fit.touching, "overlapping": layout.fit.overlapping,
                     }),
                 );

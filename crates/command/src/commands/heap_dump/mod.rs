@@ -24,7 +24,7 @@ use anyhow::bail;
 use clap::ValueEnum;
 use serde_json::Value;
 
-use crate::commands::per_file::each;
+use crate::commands::per_file::{Files, each};
 use crate::commands::selection::{row_limit, selects_class, whole_number};
 use crate::exit;
 use crate::render::page::{Page, PageArguments};
@@ -155,9 +155,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         out.flush()?;
         return Ok(exit::OK);
     }
-    each(&arguments.files, arguments.json.then_some("dumps"), arguments.page.width(), |path, out| {
-        show(arguments, &Source::open(arguments, path)?, out)
-    })
+    each(
+        &arguments.files,
+        arguments.json.then_some(Files { command: "heap", list: "dumps" }),
+        arguments.page.width(),
+        |path, out| show(arguments, &Source::open(arguments, path)?, out),
+    )
 }
 
 /// What a report shows of a dump: the JSON of its histogram, dominators, suspects and waste.

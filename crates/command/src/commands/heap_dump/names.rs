@@ -103,8 +103,8 @@ impl Names<'_> {
             "class": graph.class_name(object),
             "is_class": graph.as_class(object).map(|class| graph.class(class).name.clone()),
             "text": self.text(object),
-            "shallow": graph.shallow(object),
-            "retained": self.heap.dominators.retained(object),
+            "shallow_bytes": graph.shallow(object),
+            "retained_bytes": self.heap.dominators.retained(object),
         });
         match value {
             Value::Object(fields) => fields,

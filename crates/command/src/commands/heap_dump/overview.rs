@@ -50,8 +50,8 @@ fn rows(arguments: &Arguments, heap: &Heap, out: &mut Page<'_>) -> anyhow::Resul
     let has_ages = heap.graph().has_ages();
     let view = View::new()
         .both("instances", "instances", |row: &ClassRow| Count(row.instances))
-        .both("shallow", "shallow", |row| Bytes(row.shallow))
-        .both("retained", "retained", |row| Bytes(row.retained))
+        .both("shallow", "shallow_bytes", |row| Bytes(row.shallow))
+        .both("retained", "retained_bytes", |row| Bytes(row.retained))
         .both(has_ages.then_some("avg age"), "average_age", |row| row.ages.average().map(Decimal))
         .text(has_ages.then_some("gens"), |row| sites::generations(&row.ages))
         .both("class", "class", |row| Name(row.class.clone()))

@@ -88,7 +88,7 @@ pub(crate) fn view<'a>(heap: &Heap) -> View<'a, SiteRow> {
     let has_ages = heap.graph().has_ages();
     View::new()
         .both("instances", "instances", |row: &SiteRow| Count(row.instances))
-        .both("shallow", "shallow", |row| Bytes(row.shallow))
+        .both("shallow", "shallow_bytes", |row| Bytes(row.shallow))
         .both(has_ages.then_some("avg age"), "average_age", |row| row.ages.average().map(Decimal))
         .text(has_ages.then_some("gens"), |row| generations(&row.ages))
         .text("class and line", |row| match row.frames.get(row.named_by) {

@@ -169,7 +169,7 @@ pub(crate) fn lifetime_text(lifetime: &Lifetime) -> Vec<String> {
 
 pub(crate) fn lifetime_json(lifetime: &Lifetime) -> Value {
     json!({
-        "class": lifetime.class, "size": lifetime.size, "thread": lifetime.thread, "frames": lifetime.frames,
+        "class": lifetime.class, "bytes": lifetime.size, "thread": lifetime.thread, "frames": lifetime.frames,
         "allocated_nanos": lifetime.allocated.0, "freed_nanos": lifetime.freed.map(|time| time.0),
         "collections": lifetime.collections,
     })

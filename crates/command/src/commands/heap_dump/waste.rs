@@ -85,7 +85,7 @@ fn collections<'a>() -> View<'a, CollectionRow> {
 
 fn boxes<'a>() -> View<'a, BoxRow> {
     View::new()
-        .both("wasted", "wasted", |row: &BoxRow| Bytes(row.wasted))
+        .both("wasted", "wasted_bytes", |row: &BoxRow| Bytes(row.wasted))
         .both("size", "bytes", |row| Bytes(row.bytes))
         .both("boxes", "instances", |row| Count(row.instances))
         .both("values", "distinct", |row| Count(row.distinct))
@@ -96,13 +96,13 @@ fn to_json(waste: &Waste, names: &Names<'_>) -> Value {
     let strings = &waste.strings;
     let duplicates = strings.duplicates.iter().map(|duplicate| {
         json!({
-            "text": names.text(duplicate.example), "strings": duplicate.strings, "wasted": duplicate.wasted,
+            "text": names.text(duplicate.example), "strings": duplicate.strings, "wasted_bytes": duplicate.wasted,
             "example": names.heap.graph().id(duplicate.example).to_string(),
         })
     });
     json!({
         "strings": {
-            "strings": strings.strings, "bytes": strings.bytes, "distinct": strings.distinct, "wasted": strings.wasted,
+            "strings": strings.strings, "bytes": strings.bytes, "distinct": strings.distinct, "wasted_bytes": strings.wasted,
             "duplicates": duplicates.collect::<Vec<_>>(),
         },
         "collections": collections().array(&waste.collections),

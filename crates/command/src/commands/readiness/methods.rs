@@ -51,7 +51,7 @@ pub(super) fn run(
             "optimized_methods": methods,
             "waited_nanos": begun.elapsed().as_nanos() as u64,
         });
-        print_json(&document, &mut out)?;
+        print_json("warmup", &document, &mut out)?;
     } else {
         writeln!(out, "JVM {pid} is {reason}")?;
     }

@@ -94,7 +94,7 @@ pub(crate) fn run(pid: u32, readiness: &Readiness, as_json: bool) -> anyhow::Res
             "program_nanos": seen.used.program.as_nanos() as u64,
             "processors": processors,
         });
-        print_json(&document, &mut out)?;
+        print_json("warmup", &document, &mut out)?;
     } else {
         let may =
             processors.map_or(String::new(), |n| format!(" (it may use {})", counted(n, "processor", "processors")));

@@ -33,7 +33,7 @@ pub(crate) fn entries<'a, 'r: 'a>() -> View<'a, EntryRow<'r>> {
         .both("max", "max_nanos", |row| row.longest)
         .both("CPU", "mean_cpu_nanos", |row| row.mean_cpu())
         .both("bytes", "mean_bytes", |row| row.mean_bytes().map(Bytes))
-        .both("entry point", "method", |row| Name(row.method.to_owned()))
+        .both("entry point", "entry", |row| Name(row.method.to_owned()))
         .json(|row| {
             json!({
                 "kind": row.kind,

@@ -20,7 +20,7 @@ function objectText(object) {
 /** What holds an object: from a root on. @param {Suspect["path"]} path */
 function pathList(path) {
   if (!path) return null;
-  const steps = path.steps.map((step) => element("li", {}, step.by === null ? "" : name(step.by), step.by === null ? "" : " → ", name(objectText(step)), ` retains ${bytes(step.retained)}`));
+  const steps = path.steps.map((step) => element("li", {}, step.by === null ? "" : name(step.by), step.by === null ? "" : " → ", name(objectText(step)), ` retains ${bytes(step.retained_bytes)}`));
   return element("div", {}, element("p", {}, "Root: ", name(path.roots.join(", ") || "unknown")), element("ol", { class: "stack" }, ...steps));
 }
 
@@ -48,15 +48,15 @@ export function dumpView() {
     switch (part) {
       case "dominators":
         return table("dominators", "Largest dominators", [
-          numberColumn("retained", "retained", bytes, "bytes that would be freed with the object"), numberColumn("shallow", "shallow", bytes, "bytes of the object itself"),
-          { key: "part", title: "of all", number: true, text: (/** @type {HeapObject} */ row) => percent(row.retained, dump.reachable_shallow), sort: (/** @type {HeapObject} */ row) => row.retained },
-          nameColumn("object", objectText)], withText(dump.dominators, objectText), "retained");
+          numberColumn("retained_bytes", "retained", bytes, "bytes that would be freed with the object"), numberColumn("shallow_bytes", "shallow", bytes, "bytes of the object itself"),
+          { key: "part", title: "of all", number: true, text: (/** @type {HeapObject} */ row) => percent(row.retained_bytes, dump.reachable_shallow_bytes), sort: (/** @type {HeapObject} */ row) => row.retained_bytes },
+          nameColumn("object", objectText)], withText(dump.dominators, objectText), "retained_bytes");
       case "histogram": {
         const hasAges = dump.histogram.some((row) => row.average_age !== null);
         return table("histogram", "Classes", [
-          numberColumn("instances", "objects", count), numberColumn("shallow", "shallow", bytes, "bytes of the objects themselves"), numberColumn("retained", "retained", bytes, "bytes that would be freed with them"),
+          numberColumn("instances", "objects", count), numberColumn("shallow_bytes", "shallow", bytes, "bytes of the objects themselves"), numberColumn("retained_bytes", "retained", bytes, "bytes that would be freed with them"),
           ...(hasAges ? [numberColumn("average_age", "age", (age) => age.toFixed(1), "collections survived, on average"), numberColumn("generations", "ages", count, "different ages: many mean that it is allocated steadily and never released")] : []),
-          nameColumn("class", ofClass)], withText(dump.histogram, ofClass), "retained");
+          nameColumn("class", ofClass)], withText(dump.histogram, ofClass), "retained_bytes");
       }
       case "strings": case "collections": case "boxes": {
         const { waste } = dump;
@@ -68,13 +68,13 @@ export function dumpView() {
         }
         if (part === "boxes") {
           return table("boxes", "Boxed numbers with duplicate values", [
-            numberColumn("wasted", "wasted", bytes), numberColumn("bytes", "size", bytes), numberColumn("instances", "boxes", count), numberColumn("distinct", "values", count),
-            nameColumn("class", ofClass)], withText(waste.boxes, ofClass), "wasted");
+            numberColumn("wasted_bytes", "wasted", bytes), numberColumn("bytes", "size", bytes), numberColumn("instances", "boxes", count), numberColumn("distinct", "values", count),
+            nameColumn("class", ofClass)], withText(waste.boxes, ofClass), "wasted_bytes");
         }
         const { strings } = waste;
         const text = (/** @type {any} */ row) => row.text ?? "";
-        return table("strings", `${count(strings.strings)} strings (${bytes(strings.bytes)}) of ${count(strings.distinct)} different texts; duplicates: ${bytes(strings.wasted)}`, [
-          numberColumn("wasted", "wasted", bytes), numberColumn("strings", "strings", count), nameColumn("text", text)], withText(strings.duplicates, text), "wasted");
+        return table("strings", `${count(strings.strings)} strings (${bytes(strings.bytes)}) of ${count(strings.distinct)} different texts; duplicates: ${bytes(strings.wasted_bytes)}`, [
+          numberColumn("wasted_bytes", "wasted", bytes), numberColumn("strings", "strings", count), nameColumn("text", text)], withText(strings.duplicates, text), "wasted_bytes");
       }
       default: {
         const found = dump.suspects.filter((suspect) => wanted === "" || JSON.stringify(suspect).toLowerCase().includes(wanted));
@@ -84,7 +84,7 @@ export function dumpView() {
   };
   const notes = [...(dump.complete ? [] : ["The dump is truncated; this page shows what could be read."]), ...dump.notes.map((note) => `${note}.`)];
   return element("div", {},
-    element("p", {}, name(dump.path), `: ${count(dump.objects)} objects (${bytes(dump.shallow)}), of which ${count(dump.reachable_objects)} (${bytes(dump.reachable_shallow)}) are held by ${count(dump.roots)} roots`),
+    element("p", {}, name(dump.path), `: ${count(dump.objects)} objects (${bytes(dump.shallow_bytes)}), of which ${count(dump.reachable_objects)} (${bytes(dump.reachable_shallow_bytes)}) are held by ${count(dump.roots)} roots`),
     element("p", { class: "note" }, notes.join(" ")),
     element("div", { class: "tools" }, choice("Show", PARTS, part, (value) => set({ show: value })), searchField("Search", get("search"), (value) => set({ search: value }, true))),
     shown());
