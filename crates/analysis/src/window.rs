@@ -23,6 +23,17 @@ pub(crate) enum Position {
     After,
 }
 
+/// When an element was written, or what it is about happened, if it is one of those between the beginning of a trace and its end. The
+/// first one is the beginning.
+pub fn time_of(element: &Element<'_>) -> Option<Time> {
+    match element {
+        Element::TraceStart(start) => Some(start.time),
+        Element::ThreadStart(start) => Some(start.time),
+        Element::Node(_) | Element::ProcessCreate(_) | Element::AgentCreate(_) | Element::AgentDestroy(_) => None,
+        element => element.event_time(),
+    }
+}
+
 /// The times of a trace, and which of them count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
@@ -40,13 +51,7 @@ impl Clock {
     /// Takes in the time of an element. The first one of the recording, of a thread or of an event is the beginning; definitions may be
     /// older.
     pub(crate) fn note(&mut self, element: &Element<'_>) {
-        let time = match element {
-            Element::TraceStart(start) => Some(start.time),
-            Element::ThreadStart(start) => Some(start.time),
-            Element::Node(_) | Element::ProcessCreate(_) | Element::AgentCreate(_) | Element::AgentDestroy(_) => None,
-            element => element.event_time(),
-        };
-        if let Some(time) = time {
+        if let Some(time) = time_of(element) {
             self.origin.get_or_insert(time);
             self.end = self.end.max(time);
         }

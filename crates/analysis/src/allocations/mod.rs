@@ -27,7 +27,7 @@ use trace::time::Time;
 
 pub use crate::facts::{Count, Facts, Origin};
 pub use crate::location::Location;
-pub use crate::window::Scope;
+pub use crate::window::{Scope, time_of};
 pub use cells::ThreadSubject;
 pub use naming::{Naming, SiteNames};
 pub use over_time::{OverTime, RowOverTime, Slice};
@@ -44,7 +44,7 @@ use counts::Counts;
 use intervals::{Borders, Intervals};
 use looks::LastLook;
 use objects::{Freed, LiveObject, Objects};
-use over_time::{FEW, MANY, Recorder};
+use over_time::{FEW, MANY, MINUTES, Recorder};
 use samples::{ByShare, Sampled, Samples, ShareKey, Shares, add_all};
 use sources::Sources;
 use totals::{Known, Living};
@@ -98,6 +98,11 @@ impl AllocationStats {
     /// Statistics with what happens when, in as many slices as a picture can show.
     pub fn in_many_slices() -> Self {
         AllocationStats { recorder: Some(Recorder::of(MANY)), ..Self::default() }
+    }
+
+    /// Statistics with what happens in each minute of the clock; of a trace of more than 256 minutes, in two, four, eight ... of them.
+    pub fn by_minute() -> Self {
+        AllocationStats { recorder: Some(Recorder::of(MINUTES)), ..Self::default() }
     }
 
     /// Takes in the next element of the document.

@@ -3,11 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use super::breakdown::Part;
-use super::cells::{Cell, ThreadSubject};
+use super::cells::{Cell, CellIndex, ThreadSubject};
 use super::naming::SiteNames;
 use super::report::AllocationReport;
 use super::totals::Amount;
-use crate::call_tree::{self, Granularity, Label, Node, Path, Source, SourceIndex, SourceKind, Spread, TreeOptions};
+use crate::call_tree::{
+    self, Granularity, Label, Node, Parts, Path, Source, SourceIndex, SourceKind, Spread, TreeOptions,
+};
 use crate::location::Location;
 use crate::symbols::SiteIndex;
 use crate::weighted::{Rounding, WeightedStack, known};
@@ -22,14 +24,20 @@ pub struct Entry<'r> {
     pub frames: Vec<usize>,
     /// The JIT removed them, and their callers are not known.
     pub is_removed: bool,
+    /// Sites are counted, and these objects are not: samples are all that is known of them.
+    pub is_uncounted: bool,
     /// The frame that names the stack.
     pub named: Option<usize>,
+    /// That is its innermost frame, and would be whoever calls it.
+    pub is_always_named: bool,
     /// The class of the objects.
     pub class: &'r str,
     /// Who allocated them, if known.
     pub thread: Option<ThreadSubject<'r>>,
     /// What was allocated: objects and bytes.
     pub allocated: [f64; 2],
+    /// The same in whole numbers: those of all pieces of a site add up to what the site has.
+    pub rounded: Amount,
     /// What of it is alive at the end: objects and bytes.
     pub live: [f64; 2],
     /// What samples say, and of which [source](AllocationReport::source), where the numbers are estimates.
@@ -46,6 +54,24 @@ struct Living {
     spread: Option<Spread>,
     /// No collection has met it yet, so nobody knows what becomes of it.
     is_new: bool,
+}
+
+/// Rounds the parts of each cell so that their sum is that of the cell.
+#[derive(Default)]
+struct PartRounding {
+    cell: Option<CellIndex>,
+    objects: Rounding,
+    bytes: Rounding,
+}
+
+impl PartRounding {
+    /// The next part, behind those of the same cell.
+    fn next(&mut self, part: &Part<'_>) -> Amount {
+        if self.cell != Some(part.index) {
+            *self = PartRounding { cell: Some(part.index), ..PartRounding::default() };
+        }
+        Amount { objects: self.objects.next(part.objects()), bytes: self.bytes.next(part.bytes()) }
+    }
 }
 
 impl AllocationReport {
@@ -170,15 +196,9 @@ impl AllocationReport {
     /// What was allocated on each stack: objects and their bytes. Where samples spread a site over its callers, the sum over these is
     /// that of the site.
     pub fn allocated_stacks(&self) -> Vec<WeightedStack<'_>> {
-        let (mut last, mut objects, mut bytes) = (None, Rounding::default(), Rounding::default());
+        let mut rounding = PartRounding::default();
         let parts = self.breakdown.parts(|_| true).filter(|part| part.totals.total() > 0);
-        let stacks = parts.map(|part| {
-            if last.replace(part.index) != Some(part.index) {
-                (objects, bytes) = Default::default();
-            }
-            let amount = Amount { objects: objects.next(part.objects()), bytes: bytes.next(part.bytes()) };
-            (part.is_removed(), self.weighted(part.cell, amount))
-        });
+        let stacks = parts.map(|part| (part.is_removed(), self.weighted(part.cell, rounding.next(&part))));
         let stacks = stacks.map(|(is_removed, mut stack)| {
             stack.frames.extend(is_removed.then_some(Label::Removed));
             stack
@@ -217,21 +237,32 @@ impl AllocationReport {
     /// All pieces, of which no two have everything in common. `slices`: how many there are of time.
     pub fn entries(&self, names: &SiteNames, slices: usize) -> impl Iterator<Item = Entry<'_>> {
         let in_steps = self.is_in_steps();
+        let mut rounding = PartRounding::default();
         self.breakdown.parts(|_| true).map(move |part| {
             let living = part.totals.living.all.amount;
             let recorder = self.recorder.as_ref();
             Entry {
                 frames: self.frames_of(&part.cell).0.iter().map(|site| site.rank()).collect(),
                 is_removed: part.is_removed(),
+                is_uncounted: part.cell.is_uncounted,
                 named: names.site(part.cell.site, part.cell.stack).map(SiteIndex::rank),
+                is_always_named: names.always_name(part.cell.site, self.cells().symbols()),
                 class: self.cells().class(part.cell),
                 thread: part.cell.thread.map(|thread| self.cells().thread(thread)),
                 allocated: [part.objects(), part.bytes()],
+                rounded: rounding.next(&part),
                 live: [living.objects, living.bytes].map(|number| number as f64 * part.ratio()),
                 share: self.breakdown.share(&part),
                 changes: recorder.map_or_else(Vec::new, |recorder| recorder.changes(in_steps, &part, slices)),
             }
         })
+    }
+
+    /// How far the bytes of a piece may be off with a confidence of 95 %; 0 if they are exact.
+    pub fn error_of(&self, entry: &Entry<'_>) -> u64 {
+        let mut parts = Parts::default();
+        entry.share.iter().for_each(|(source, spread)| parts.add(*source, spread, entry.allocated[1]));
+        parts.error(|index| self.source(index))
     }
 
     /// The whole of which samples say the parts.

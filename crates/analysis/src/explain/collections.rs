@@ -28,6 +28,8 @@ pub struct Collected {
     pub since: Time,
     /// How long the program stood still for it.
     pub pause: Nanos,
+    /// How many collections it stands for.
+    pub collections: u64,
     /// Bytes in use after it, if the trace has them.
     pub used: Option<u64>,
 }
@@ -138,7 +140,7 @@ impl Collections {
                 if let Some(begun) = self.begun.take() {
                     let pause = finish.time.since(begun);
                     self.pauses = Nanos(self.pauses.0.saturating_add(pause.0));
-                    self.keep(Collected { since: begun, pause, used: finish.used_space });
+                    self.keep(Collected { since: begun, pause, collections: 1, used: finish.used_space });
                 }
                 if let Some(used) = finish.used_space {
                     self.fill(used);
@@ -158,6 +160,7 @@ impl Collections {
             let both = |pair: &[Collected]| Collected {
                 since: pair[0].since,
                 pause: Nanos(pair.iter().map(|one| one.pause.0).sum()),
+                collections: pair.iter().map(|one| one.collections).sum(),
                 used: pair.iter().rev().find_map(|one| one.used),
             };
             *each = each.chunks(2).map(both).collect();
@@ -254,7 +257,7 @@ mod tests {
             collections.element(&Element::GcFinish(finish));
         };
         collect(&mut few, 100);
-        assert_eq!(few.each(), [Collected { since: Time(100), pause: Nanos(7), used: Some(100) }]);
+        assert_eq!(few.each(), [Collected { since: Time(100), pause: Nanos(7), collections: 1, used: Some(100) }]);
         let mut many = few;
         (2..20_000).for_each(|number| collect(&mut many, number * 100));
         let pauses: u64 = many.each().iter().map(|one| one.pause.0).sum();

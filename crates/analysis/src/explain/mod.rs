@@ -88,6 +88,18 @@ impl<'o> TraceStats<'o> {
         }
     }
 
+    /// The same with what happens in each minute of the clock, and who waits for whom where.
+    pub fn by_minute() -> Self {
+        Self {
+            allocations: Some(AllocationStats::by_minute()),
+            locks: LockStats::with_each_kind(),
+            cpu: CpuStats::with_moments(SampleClock::Cpu),
+            wall: Some(CpuStats::with_moments(SampleClock::Wall)),
+            collections: Collections::with_each(),
+            ..Self::new()
+        }
+    }
+
     /// Leaves the statistics of allocations to another reader of the same trace.
     pub fn take_allocations(&mut self) -> AllocationStats {
         self.allocations.take().unwrap_or_default()

@@ -6,6 +6,7 @@
 
 mod durations;
 mod idle;
+mod kinds;
 mod live;
 mod lock_names;
 mod lock_places;
@@ -31,6 +32,7 @@ use trace::model::{Element, Flag, MonStillOwned, StackDef};
 use trace::time::{Nanos, Time};
 
 pub use durations::Durations;
+pub use kinds::KindRow;
 pub use lock_names::{CalledLock, LockHolders, LockName};
 pub use lock_places::{LocksOf, Place, WaitPlaces};
 pub use looks::Estimate;
@@ -138,6 +140,12 @@ impl<'o> LockStats<'o> {
             observer: Observing(observer),
             ..Self::default()
         }
+    }
+
+    /// Statistics of all waits, with what [`LockReport::kinds`] needs.
+    pub fn with_each_kind() -> Self {
+        let tables = WaitTables { kinds: Some(Default::default()), ..WaitTables::default() };
+        LockStats { tables, ..LockStats::new(Selection::default(), None) }
     }
 
     /// What was read so far, apart from threads and locks.

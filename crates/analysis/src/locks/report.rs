@@ -311,7 +311,7 @@ impl LockReport {
         }
     }
 
-    fn frames(&self, stack: Option<StackIndex>) -> Vec<Location<'_>> {
+    pub(super) fn frames(&self, stack: Option<StackIndex>) -> Vec<Location<'_>> {
         let sites = stack.map_or(&[][..], |stack| self.stacks.frames(stack));
         sites.iter().map(|&site| self.symbols.location(site)).collect()
     }

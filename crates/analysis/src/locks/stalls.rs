@@ -11,7 +11,7 @@ use super::observer::Stall;
 use super::paths::{PathKey, WaitKind};
 use super::processor_time::ProcessorTime;
 use super::stacks::StackIndex;
-use super::tables::{LongestWait, MonitorKey, PairKey, Wait};
+use super::tables::{KindKey, LongestWait, MonitorKey, PairKey, Wait};
 use super::threads::RowIndex;
 use super::timeline_row::State;
 use super::{LockStats, ThreadName};
@@ -262,6 +262,25 @@ impl LockStats<'_> {
         let path = PathKey { kind, class, waiter: row, stack: pending.stack };
         self.paths.add(path, length, || PathKey { waiter: threads.shared_with(row), stack: None, ..path });
         self.tables.waiters.add(row, wait, || threads.shared_with(row));
+        if let Some(kinds) = &mut self.tables.kinds {
+            let key = KindKey {
+                is_contended: wait.is_contended,
+                class,
+                monitor: pending.monitor,
+                waiter: row,
+                owner: longest.owner,
+                stack: pending.stack,
+                owner_stack: pending.owner_stack,
+            };
+            kinds.add(key, wait, || KindKey {
+                monitor: None,
+                waiter: threads.shared_with(row),
+                owner: longest.owner.map(|owner| threads.shared_with(owner)),
+                stack: None,
+                owner_stack: None,
+                ..key
+            });
+        }
         if wait.is_contended {
             if let Some(stack) = pending.owner_stack {
                 self.tables.holders.add((class, self.stacks.site(stack)), wait, || (class, None));

@@ -88,6 +88,19 @@ pub(super) struct PairKey {
     pub(super) class: Option<ClassIndex>,
 }
 
+/// All that waits can have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct KindKey {
+    pub(super) is_contended: bool,
+    pub(super) class: Option<ClassIndex>,
+    /// The monitor's serial number.
+    pub(super) monitor: Option<u64>,
+    pub(super) waiter: RowIndex,
+    pub(super) owner: Option<RowIndex>,
+    pub(super) stack: Option<StackIndex>,
+    pub(super) owner_stack: Option<StackIndex>,
+}
+
 /// A class of monitors, and a place in the program.
 pub(super) type SiteKey = (Option<ClassIndex>, Option<SiteIndex>);
 
@@ -129,4 +142,6 @@ pub(super) struct WaitTables {
     pub(super) holders: WaitTable<SiteKey>,
     pub(super) waiters: WaitTable<RowIndex>,
     pub(super) pairs: WaitTable<PairKey>,
+    /// Where it is asked for.
+    pub(super) kinds: Option<WaitTable<KindKey>>,
 }

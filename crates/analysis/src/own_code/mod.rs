@@ -44,7 +44,7 @@ impl OwnCode {
     }
 
     /// Whether a class is as near to being the user's own as one can be: in front of its frames no other one is named.
-    pub(crate) fn is_nearest(&self, class: &str) -> bool {
+    pub fn is_nearest(&self, class: &str) -> bool {
         let nearest = if self.own.is_empty() { Distance::Unknown } else { Distance::Own };
         distance(&self.own, class) == nearest
     }

@@ -2,14 +2,23 @@
 
 use trace::time::Time;
 
-/// How many slices there are at most; even.
+/// How many slices there are at most, which is even, and how long they are if that is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::allocations) struct Most(usize);
+pub(in crate::allocations) struct Most {
+    slices: usize,
+    width: u64,
+    /// The first begins with a minute of the clock.
+    at_minutes: bool,
+}
 
 /// Enough for what is read as text.
-pub(in crate::allocations) const FEW: Most = Most(64);
+pub(in crate::allocations) const FEW: Most = Most { slices: 64, width: FIRST_WIDTH, at_minutes: false };
 /// Enough for what is seen as a picture. A [`Slot`] has no more.
-pub(in crate::allocations) const MANY: Most = Most(256);
+pub(in crate::allocations) const MANY: Most = Most { slices: 256, ..FEW };
+/// Minutes of the clock; of a trace of more than 256 minutes two, four, eight ... are one.
+pub(in crate::allocations) const MINUTES: Most = Most { width: MINUTE, at_minutes: true, ..MANY };
+
+const MINUTE: u64 = 60_000_000_000;
 
 /// Nanoseconds of a slice at first: a second halved nine times, so that those of longer traces have a round length.
 const FIRST_WIDTH: u64 = 1_953_125;
@@ -45,12 +54,13 @@ enum Borders {
 impl Axis {
     /// Slices of one length.
     pub(super) fn even(begin: Time, most: Most) -> Axis {
-        Axis { begin, borders: Borders::Even(FIRST_WIDTH), most: most.0, halvings: 0 }
+        let late = if most.at_minutes { begin.0 % MINUTE } else { 0 };
+        Axis { begin: Time(begin.0 - late), borders: Borders::Even(most.width), most: most.slices, halvings: 0 }
     }
 
     /// Slices from one time at which counts were written to the next.
     pub(super) fn written(begin: Time, most: Most) -> Axis {
-        Axis { begin, borders: Borders::Written(Vec::new()), most: most.0, halvings: 0 }
+        Axis { begin, borders: Borders::Written(Vec::new()), most: most.slices, halvings: 0 }
     }
 
     /// How often each two slices have become one.
@@ -118,14 +128,14 @@ mod tests {
         fn a_slice_has_the_times_between_its_borders(
             mut times in proptest::collection::vec(prop_oneof![0_u64..1 << 36, any::<u64>()], 1..300),
             is_even in any::<bool>(),
-            most in prop_oneof![Just(FEW), Just(MANY)],
+            most in prop_oneof![Just(FEW), Just(MANY), Just(MINUTES)],
         ) {
             times.sort_unstable();
             let begin = Time(times[0]);
             let mut axis = if is_even { Axis::even(begin, most) } else { Axis::written(begin, most) };
             let slots: Vec<(Slot, u32)> = times.iter().map(|&time| (axis.slot(Time(time)), axis.halvings())).collect();
             let slices = axis.slices(Time(times[times.len() - 1]));
-            prop_assert!((1..=most.0).contains(&slices.len()));
+            prop_assert!((1..=most.slices).contains(&slices.len()));
             prop_assert!(slices.windows(2).all(|pair| pair[0].1 == pair[1].0 && pair[0].0 <= pair[0].1));
             for (&time, (slot, halvings)) in times.iter().zip(slots) {
                 let slot = slot.halved(axis.halvings() - halvings);
@@ -136,6 +146,14 @@ mod tests {
                 prop_assert!(inside, "{} in {:?}..{:?}", time, from, to);
             }
         }
+    }
+
+    #[test]
+    fn minutes_are_those_of_the_clock() {
+        let mut axis = Axis::even(Time(90_000_000_000), MINUTES);
+        let slots = [90, 119, 120, 600].map(|second| axis.slot(Time(second * 1_000_000_000)).0);
+        assert_eq!(slots, [0, 0, 1, 9]);
+        assert_eq!(axis.slices(Time(600_000_000_000))[1], (Time(120_000_000_000), Time(180_000_000_000)));
     }
 
     #[test]

@@ -8,6 +8,6 @@ mod recorder;
 mod series;
 mod slices;
 
-pub(super) use axis::{FEW, MANY};
+pub(super) use axis::{FEW, MANY, MINUTES};
 pub(super) use recorder::Recorder;
 pub use slices::{OverTime, RowOverTime, Slice};

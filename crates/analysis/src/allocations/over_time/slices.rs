@@ -120,6 +120,13 @@ impl AllocationReport {
         rows.collect()
     }
 
+    /// When each slice is, of those that [`Entry::changes`](crate::allocations::Entry::changes) names: its beginning, or where counts
+    /// were written the time of that. None if it was not asked for.
+    pub fn slice_times(&self) -> Vec<Time> {
+        let borders = self.recorder.as_ref().map_or_else(Vec::new, |recorder| self.borders(recorder));
+        borders.into_iter().map(|(begin, end)| if self.is_in_steps() { end } else { begin }).collect()
+    }
+
     /// From when to when each slice reaches.
     fn borders(&self, recorder: &Recorder) -> Vec<(Time, Time)> {
         recorder.axis(self.is_in_steps()).map_or_else(Vec::new, |axis| axis.slices(self.clock.part().1))

@@ -1,0 +1,157 @@
+//! Rows as a Parquet file: zstd, one row group after the other, the same bytes for the same rows.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{Type, TypePtr};
+
+use crate::columns::{Cells, Rows, Value};
+use crate::schema::{Kind, Table};
+
+/// As many rows are a row group: what a reader takes at once.
+pub(crate) const ROW_GROUP: usize = 1 << 17;
+
+/// Writes rows of a table.
+pub(crate) struct RowWriter<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+}
+
+impl<W: Write + Send> RowWriter<W> {
+    pub(crate) fn new(out: W, table: &Table) -> Result<Self> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(Default::default()))
+            .set_created_by("martini".to_owned())
+            .build();
+        Ok(RowWriter { writer: SerializedFileWriter::new(out, schema(table)?, Arc::new(properties))? })
+    }
+
+    /// Writes rows, as one row group or several.
+    pub(crate) fn write(&mut self, rows: &Rows) -> Result<()> {
+        for from in (0..rows.len()).step_by(ROW_GROUP) {
+            let part = from..rows.len().min(from + ROW_GROUP);
+            let mut group = self.writer.next_row_group()?;
+            for cells in rows.columns() {
+                let part = part.clone();
+                match cells {
+                    Cells::Int(cells) => write_column::<Int64Type, _>(&mut group, &cells[part], |value| *value)?,
+                    Cells::Double(cells) => write_column::<DoubleType, _>(&mut group, &cells[part], |value| *value)?,
+                    Cells::Text(cells) => {
+                        write_column::<ByteArrayType, _>(&mut group, &cells[part], |text| ByteArray::from(&**text))?;
+                    }
+                }
+            }
+            group.close()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub(crate) fn finish(self) -> Result<W> {
+        self.writer.into_inner()
+    }
+}
+
+fn write_column<T: DataType, C>(
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+    cells: &[Option<C>],
+    value: impl Fn(&C) -> T::T,
+) -> Result<()> {
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    let values: Vec<T::T> = cells.iter().flatten().map(value).collect();
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("a column too many".to_owned()));
+    };
+    column.typed::<T>().write_batch(&values, Some(&levels), None)?;
+    column.close()
+}
+
+fn schema(table: &Table) -> Result<TypePtr> {
+    let field = |name, kind| {
+        let (physical, logical) = match kind {
+            Kind::Int => (PhysicalType::INT64, None),
+            Kind::Double => (PhysicalType::DOUBLE, None),
+            Kind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::Time => (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+        };
+        let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+        field.with_logical_type(logical).build().map(Arc::new)
+    };
+    let fields = table.columns.iter().map(|column| field(column.name, column.kind)).collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(Type::group_type_builder(table.name).with_fields(fields).build()?))
+}
+
+/// Reads rows of a table, a row group at a time. Columns that a file of an older version does not have are null.
+pub(crate) struct RowReader {
+    table: &'static Table,
+    reader: SerializedFileReader<File>,
+    next: usize,
+}
+
+impl RowReader {
+    pub(crate) fn open(path: &Path, table: &'static Table) -> Result<RowReader> {
+        let reader = SerializedFileReader::new(File::open(path)?)?;
+        Ok(RowReader { table, reader, next: 0 })
+    }
+
+    /// The rows of the next row group; `None` behind the last. With `wanted` of these columns only; the others are null.
+    pub(crate) fn next(&mut self, wanted: Option<&[&str]>) -> Result<Option<Rows>> {
+        if self.next == self.reader.num_row_groups() {
+            return Ok(None);
+        }
+        let group = self.reader.get_row_group(self.next)?;
+        self.next += 1;
+        let length = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let names: Vec<String> =
+            group.metadata().columns().iter().map(|column| column.column_path().string()).collect();
+        let mut columns = Vec::new();
+        for column in self.table.columns {
+            let is_wanted = wanted.is_none_or(|wanted| wanted.contains(&column.name));
+            let found = names.iter().position(|name| name == column.name).filter(|_| is_wanted);
+            columns.push(match found {
+                Some(at) => read_column(group.get_column_reader(at)?, length)?,
+                None => vec![Value::None; length],
+            });
+        }
+        let mut rows = Rows::new(self.table);
+        let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+        for _ in 0..length {
+            rows.push(columns.iter_mut().map(|column| column.next().unwrap_or(Value::None)));
+        }
+        Ok(Some(rows))
+    }
+}
+
+fn read_column(reader: ColumnReader, length: usize) -> Result<Vec<Value>> {
+    match reader {
+        ColumnReader::Int64ColumnReader(column) => read_values(column, length, Value::Int),
+        ColumnReader::DoubleColumnReader(column) => read_values(column, length, Value::Double),
+        ColumnReader::ByteArrayColumnReader(column) => {
+            read_values(column, length, |bytes| Value::Text(Rc::from(String::from_utf8_lossy(bytes.data()))))
+        }
+        _ => Err(ParquetError::General("a column is of a type that Martini does not write".to_owned())),
+    }
+}
+
+fn read_values<T: DataType>(
+    mut column: ColumnReaderImpl<T>,
+    length: usize,
+    value: impl Fn(T::T) -> Value,
+) -> Result<Vec<Value>> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    column.read_records(length, Some(&mut levels), None, &mut values)?;
+    let mut values = values.into_iter();
+    Ok(levels
+        .into_iter()
+        .map(|level| if level > 0 { values.next().map_or(Value::None, &value) } else { Value::None })
+        .collect())
+}
