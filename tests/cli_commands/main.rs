@@ -12,6 +12,7 @@ mod demo;
 mod diff;
 mod explain;
 mod export;
+mod fleet;
 mod heap_dump;
 mod help;
 mod import;

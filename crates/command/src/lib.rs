@@ -17,9 +17,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    agent, attach as attaching, check, classes, completions, demo, diff, doctor, explain, export, heap_dump, import,
-    locks, man, ps, recording, report as reporting, requests, run, safepoints, schema, stats, threads, top as live,
-    tree, validate, warmup,
+    agent, attach as attaching, check, classes, completions, demo, diff, doctor, explain, export, fleet, heap_dump,
+    import, locks, man, ps, recording, report as reporting, requests, run, safepoints, schema, stats, threads,
+    top as live, tree, validate, warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -53,6 +53,7 @@ Examples:
   martini requests martini-4711.trcxml          why the first request was slow
   martini diff before.trcxml after.trcxml       what differs between two runs
   martini check rules.toml martini-4711.trcxml  whether budgets are kept
+  martini fleet add store martini-*.trcxml      many traces as Parquet, for SQL
   martini export martini-4711.trcxml --to jfr -o app.jfr
                                                 for other tools
   martini import app.jfr                        from JDK Flight Recorder
@@ -86,6 +87,7 @@ enum Command {
     Import(import::Arguments),
     Diff(diff::Arguments),
     Check(check::Arguments),
+    Fleet(fleet::Arguments),
     Heap(heap_dump::Arguments),
     Classes(classes::Arguments),
     Validate(validate::Arguments),
@@ -126,6 +128,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Fleet(arguments) => fleet::run(&arguments),
         Command::Heap(arguments) => heap_dump::run(&arguments),
         Command::Classes(arguments) => classes::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),

@@ -12,6 +12,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod fleet;
 pub(crate) mod heap_dump;
 pub(crate) mod import;
 mod lock_selection;

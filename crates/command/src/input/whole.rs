@@ -47,6 +47,11 @@ pub(crate) fn whole_over_time(path: &Path, observer: &mut dyn Observer) -> anyho
     whole_by(path, TraceStats::over_time(observer))
 }
 
+/// All that a trace says by minute, and who waits for whom where.
+pub(crate) fn by_minute(path: &Path) -> anyhow::Result<Reading<TraceReport>> {
+    trace(path, TraceStats::by_minute())
+}
+
 fn whole_by(path: &Path, stats: TraceStats<'_>) -> anyhow::Result<Whole> {
     let (report, reading) = trace(path, stats)?.taken_apart();
     let TraceReport { allocations, locks, cpu, wall, collections, safepoints, warm_up, requests, calls } = report;

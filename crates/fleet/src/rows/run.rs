@@ -17,10 +17,11 @@ pub(crate) fn begin(report: &TraceReport) -> Time {
     report.allocations.beginning()
 }
 
-/// The id of a recording: of its host, process and beginning. Half a trace has that of the whole one.
+/// The id of a recording: of its host, process, options and beginning. Half a trace has that of the whole one.
 pub(crate) fn recording_id(report: &TraceReport) -> i64 {
-    let (host, pid) = report.locks.facts().origins.first().map_or(("", 0), |origin| (&*origin.host, origin.pid));
-    ContentId::of(format!("{host}\0{pid}\0{}", begin(report).0).as_bytes()).id
+    let origin = report.locks.facts().origins.first().cloned().unwrap_or_default();
+    let begin = begin(report).0;
+    ContentId::of(format!("{}\0{}\0{}\0{begin}", origin.host, origin.pid, origin.parameters).as_bytes()).id
 }
 
 pub(crate) fn run(recording: &Recording<'_>, recording_id: i64, labels: &Resolved) -> Rows {

@@ -40,6 +40,8 @@ impl Store {
     /// # Errors
     /// The store cannot be read, or has another trace with this id.
     pub fn has(&self, content: ContentId, begin: Time) -> Result<bool, StoreError> {
+        let _lock = self.lock()?;
+        Transaction::begin(&self.root, &self.disk)?;
         self.find(content, None, Date::of(begin))
     }
 

@@ -41,7 +41,7 @@ pub enum StoreError {
         name: String,
     },
     /// Another part of the same recording is there.
-    #[error("another part of this recording is in the store, as run {run}: same host, process and beginning")]
+    #[error("another part of this recording is in the store, as run {run}: same host, process, options and beginning")]
     OtherPart {
         /// The id of its run.
         run: i64,

@@ -126,6 +126,13 @@ impl<'s> Transaction<'s> {
     }
 }
 
+/// What was not brought to its end, as when the disk is full, is undone as far as that goes.
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        let _ = self.finish_last();
+    }
+}
+
 /// A file that is being written.
 pub(super) struct NewFile<'s> {
     disk: &'s Disk,

@@ -1,0 +1,129 @@
+//! `martini fleet`: what it adds, merges and removes, and what is left when it is killed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tempfile::TempDir;
+
+use crate::support::{end, martini, recorded, run, trace, written};
+
+/// Traces of different JVMs.
+fn traces(folder: &TempDir) -> Vec<PathBuf> {
+    let trace = |number: u64| {
+        let bytes = [("shop.Cart.add", 1600 * number), ("shop.Main.main", 320)];
+        let path = recorded(folder, &format!("{number}.trcxml"), &bytes);
+        let text = fs::read_to_string(&path).unwrap().replace("pid=\"4711\"", &format!("pid=\"{number}\""));
+        fs::write(&path, text).unwrap();
+        path
+    };
+    (1..=5).map(trace).collect()
+}
+
+/// All files of a store, and what is in them.
+fn files(store: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![store.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false => _ = found.insert(path.strip_prefix(store).unwrap().to_owned(), fs::read(&path).unwrap()),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_trace_is_added_once_and_goes_when_it_is_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    let traces = traces(&folder);
+    let add = |path: &Path| run(&["fleet", "add", store, path.to_str().unwrap(), "--service", "a/b", "--release", "7"]);
+    let added = add(&traces[0]);
+    assert_eq!((added.status, added.err.as_str()), (0, ""));
+    assert!(added.out.contains(" of a/b, release 7, 2026-01-05: "), "{}", added.out);
+    let first = files(Path::new(store));
+    assert!(first.keys().any(|path| path.starts_with("run/dt=2026-01-05/service=a%2Fb")), "{:?}", first.keys());
+    let again = add(&traces[0]);
+    assert_eq!((again.status, again.out), (0, format!("{}: was added before\n", traces[0].display())));
+    assert_eq!(files(Path::new(store)), first);
+    assert_eq!(add(&traces[1]).status, 0);
+    let merged = run(&["fleet", "compact", store]);
+    assert!(merged.status == 0 && merged.out.starts_with("merged "), "{}{}", merged.out, merged.err);
+    let kept = files(Path::new(store));
+    assert!(run(&["fleet", "prune", store, "--older", "100000d"]).out.starts_with("removed 0 files from before "));
+    assert_eq!(files(Path::new(store)), kept);
+    // As long as the clock of this machine is later than that of the traces.
+    let pruned = run(&["fleet", "prune", store, "--older", "1d"]);
+    assert_eq!((pruned.status, pruned.err.as_str()), (0, ""));
+    assert_eq!(files(Path::new(store)).len(), 1, "{}", pruned.out);
+}
+
+#[test]
+fn what_cannot_be_added_is_said_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    let (text, xml, whole) = (written("no trace"), written("<a><b/></a>"), &traces(&folder)[0]);
+    let half = fs::read_to_string(whole).unwrap();
+    let half = written(half.split("<traceEnd").next().unwrap());
+    let whole = whole.to_str().unwrap();
+    let refused = run(&["fleet", "add", store, text.path(), "/none", store, xml.path(), whole, half.path()]);
+    assert_eq!(refused.status, 2, "{}", refused.err);
+    assert_eq!(refused.out.lines().count(), 1, "the others are added: {}", refused.out);
+    for sentence in [
+        format!("martini: cannot read {}", text.path()),
+        "martini: cannot read /none: ".to_owned(),
+        format!("martini: {store} is not a regular file, which fleet add needs"),
+        "another part of this recording is in the store, as run ".to_owned(),
+    ] {
+        assert!(refused.err.contains(&sentence), "{sentence}: {}", refused.err);
+    }
+    let old = run(&["fleet", "add", store, &trace("jvmpi.trcxml")]);
+    assert!(
+        old.err.contains("by its clock it began on 2007-03-20, years ago; it is filed under that day"),
+        "{}",
+        old.err
+    );
+    for (arguments, sentence) in [
+        (&["compact", "/none"][..], "martini: there is no store /none; martini fleet add makes one\n"),
+        (&["prune", store, "--older", "90"], "it is a number of days, such as 90d"),
+        (&["add", folder.path().to_str().unwrap(), whole], "is no fleet store: it has other files"),
+    ] {
+        let refused = run(&[&["fleet"], arguments].concat());
+        assert!(refused.status == 2 && refused.err.contains(sentence), "{sentence}: {}", refused.err);
+    }
+}
+
+#[test]
+fn killed_processes_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let traces = traces(&folder);
+    let add = |store: &Path| {
+        let mut command = martini();
+        command.args(["fleet", "add"]).arg(store).args(&traces);
+        command
+    };
+    let expected = folder.path().join("expected");
+    assert_eq!(end(&mut add(&expected)).status, 0);
+    for lines in 0..=traces.len() {
+        let store = folder.path().join(lines.to_string());
+        let mut child = add(&store).stdout(Stdio::piped()).spawn().unwrap();
+        // Wherever it is then.
+        BufReader::new(child.stdout.take().unwrap()).lines().take(lines).for_each(|line| drop(line.unwrap()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let ended = end(&mut add(&store));
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{lines}");
+        assert_eq!(files(&store), files(&expected), "{lines}");
+    }
+    let together = folder.path().join("together");
+    let children = [(); 3].map(|()| add(&together).stdout(Stdio::null()).spawn().unwrap());
+    children.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
+    assert_eq!(files(&together), files(&expected));
+}
