@@ -1,7 +1,7 @@
 //! What is done to files, one step at a time: for their owner alone, and in tests as far as it is let.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -73,7 +73,7 @@ impl Disk {
     pub(crate) fn remove(&self, path: &Path, up_to: &Path) -> io::Result<()> {
         self.step()?;
         match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Err(error),
             _ => {}
         }
         let folders = path.ancestors().skip(1).take_while(|folder| *folder != up_to && folder.starts_with(up_to));
@@ -90,7 +90,7 @@ impl Disk {
     pub(crate) fn remove_folder(&self, path: &Path) -> io::Result<()> {
         self.step()?;
         match fs::remove_dir_all(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }

@@ -58,12 +58,15 @@ impl Store {
             return Ok(Compacted::default());
         }
         let batches = self.batches(part)?;
-        let batch = batches.values().max().map_or(1, |batch| batch + 1);
-        let (mut old, mut after): (Vec<PathBuf>, u64) = (Vec::new(), 0);
         // That of the runs is the last.
-        let facts = TABLES.iter().filter(|table| table.partition == Partition::Day && **table != &RUN);
-        for table in facts.chain([&&RUN]) {
-            let files = self.files(table, part)?;
+        let facts = TABLES.iter().copied().filter(|table| table.partition == Partition::Day && *table != &RUN);
+        let tables = facts.chain([&RUN]).map(|table| Ok((table, self.files(table, part)?)));
+        let tables = tables.collect::<Result<Vec<_>, StoreError>>()?;
+        // Where somebody removed a file of runs, those of other tables may have a later batch.
+        let found = tables.iter().flat_map(|(_, files)| files).map(|file| file.name.merged());
+        let batch = found.chain(batches.values().copied()).max().unwrap_or(0) + 1;
+        let (mut old, mut after): (Vec<PathBuf>, u64) = (Vec::new(), 0);
+        for (table, files) in tables {
             if files.is_empty() {
                 continue;
             }
@@ -119,7 +122,7 @@ impl Store {
         if files.len() < 2 {
             return Ok(Compacted::default());
         }
-        let number = files.iter().map(|file| if let FileName::Merged(number) = file.name { number } else { 0 }).max();
+        let number = files.iter().map(|file| file.name.merged()).max();
         let mut all = Rows::new(table);
         for file in &files {
             self.read(&file.path, table, None, |rows| {

@@ -82,6 +82,14 @@ impl FileName {
         Some(FileName::Single { run: id(run)?, recording: id(recording)? })
     }
 
+    /// The number of a file with the rows of several runs; 0 of others.
+    pub(super) fn merged(self) -> i64 {
+        match self {
+            FileName::Single { .. } => 0,
+            FileName::Merged(number) => number,
+        }
+    }
+
     pub(super) fn text(self) -> String {
         match self {
             FileName::Single { run, recording } => format!("{:016x}-{:016x}{EXTENSION}", run as u64, recording as u64),

@@ -9,14 +9,14 @@ use super::*;
 use crate::schema::{ALLOC, CLASS, COMPILE, CPU, FRAME, GC, LIVE, LOCK_WAIT, REQUEST, STACK};
 
 /// A table of a store, by the names of its columns.
-struct Table2 {
+struct Stored {
     table: &'static Table,
     rows: Vec<Vec<Value>>,
 }
 
-impl Table2 {
-    fn of(store: &Store, table: &'static Table) -> Table2 {
-        Table2 { table, rows: all_rows(store, table).into_iter().map(|(_, row)| row).collect() }
+impl Stored {
+    fn of(store: &Store, table: &'static Table) -> Stored {
+        Stored { table, rows: all_rows(store, table).into_iter().map(|(_, row)| row).collect() }
     }
 
     fn cell<'r>(&self, row: &'r [Value], column: &str) -> &'r Value {
@@ -53,7 +53,7 @@ fn by_class(rows: &[Row<'_>], numbers: impl Fn(&Row<'_>) -> (u64, u64)) -> ByCla
 }
 
 fn stored(store: &Store, table: &'static Table) -> ByClass {
-    let (classes, found) = (Table2::of(store, &CLASS), Table2::of(store, table));
+    let (classes, found) = (Stored::of(store, &CLASS), Stored::of(store, table));
     let names: BTreeMap<Option<i64>, String> =
         classes.rows.iter().map(|row| (classes.int(row, "class_id"), classes.text(row, "name"))).collect();
     let mut sums = ByClass::new();
@@ -74,8 +74,8 @@ fn check_allocations(store: &Store, report: &AllocationReport) {
     assert_eq!(stored(store, &LIVE), live);
     // Lines are known to the rounding of their parts.
     let names = report.site_names(&Naming::Own(Vec::new()));
-    let alloc = Table2::of(store, &ALLOC);
-    let frames = Table2::of(store, &FRAME);
+    let alloc = Stored::of(store, &ALLOC);
+    let frames = Stored::of(store, &FRAME);
     for row in report.rows_named(By::Line, &names, |_| true) {
         let Subject::Line(Some(at)) = row.subject else { continue };
         let is_line = |frame: &&Vec<Value>| {
@@ -93,26 +93,26 @@ fn check_allocations(store: &Store, report: &AllocationReport) {
 
 fn check(store: &Store, report: &TraceReport) {
     check_allocations(store, &report.allocations);
-    let gc = Table2::of(store, &GC);
+    let gc = Stored::of(store, &GC);
     assert_eq!(gc.sum("pause_nanos", |_| true), report.collections.pauses().0);
-    let locks = Table2::of(store, &LOCK_WAIT);
+    let locks = Stored::of(store, &LOCK_WAIT);
     let is_contended = |row: &[Value]| locks.int(row, "is_contended") == Some(1);
     let sums = report.locks.sums();
     assert_eq!(locks.sum("waits", is_contended), sums.contended.count);
     assert_eq!(locks.sum("nanos", is_contended), sums.contended.total.0);
     assert_eq!(locks.sum("nanos", |row| !is_contended(row)), sums.waited.total.0);
-    let cpu = Table2::of(store, &CPU);
+    let cpu = Stored::of(store, &CPU);
     for (clock, samples) in [("cpu", Some(&report.cpu)), ("wall", report.wall.as_ref())] {
         let of_clock = |row: &[Value]| cpu.text(row, "clock") == clock;
         let (count, time) = samples.map_or_else(Default::default, |samples| samples.sum());
         assert_eq!((cpu.sum("samples", of_clock), cpu.sum("nanos", of_clock)), (count, time.0));
     }
-    let requests = Table2::of(store, &REQUEST);
+    let requests = Stored::of(store, &REQUEST);
     let is_sum = |row: &[Value]| requests.int(row, "number").is_none();
     let entries = report.requests.entries();
     assert_eq!(requests.sum("requests", is_sum), entries.iter().map(|entry| entry.sums.requests).sum::<u64>());
     assert_eq!(requests.sum("nanos", is_sum), entries.iter().map(|entry| entry.sums.took.0).sum::<u64>());
-    let compiled = Table2::of(store, &COMPILE);
+    let compiled = Stored::of(store, &COMPILE);
     let methods = report.warm_up.methods();
     assert_eq!(compiled.sum("nanos", |_| true), methods.iter().map(|(_, method)| method.time.0).sum::<u64>());
     check_names(store);
@@ -121,7 +121,7 @@ fn check(store: &Store, report: &TraceReport) {
 /// Each id has its name, once.
 fn check_names(store: &Store) {
     let ids = |table: &'static Table, column: &str| -> Vec<Option<i64>> {
-        let found = Table2::of(store, table);
+        let found = Stored::of(store, table);
         found.rows.iter().map(|row| found.int(row, column)).filter(Option::is_some).collect()
     };
     let set = |ids: Vec<Option<i64>>| -> BTreeSet<Option<i64>> { ids.into_iter().collect() };
@@ -174,7 +174,7 @@ fn rows_add_up_to_what_the_tables_say() {
 fn what_happens_is_in_its_minute() {
     let (_folder, store) = store();
     Trace::of(&small(1, &[10])).add(&store).unwrap();
-    let alloc = Table2::of(&store, &ALLOC);
+    let alloc = Stored::of(&store, &ALLOC);
     let mut minutes: BTreeMap<i64, i64> = BTreeMap::new();
     for row in &alloc.rows {
         *minutes.entry(alloc.int(row, "minute").unwrap()).or_default() += alloc.int(row, "objects").unwrap();

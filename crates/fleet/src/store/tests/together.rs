@@ -110,6 +110,35 @@ fn half_a_trace_is_not_added_beside_the_whole() {
 }
 
 #[test]
+fn a_change_that_fails_is_undone() {
+    let (_folder, store) = store();
+    Trace::of(&small(1, &[])).add(&store).unwrap();
+    let in_the_way = store.root.join("alloc");
+    fs::write(&in_the_way, "").unwrap();
+    let before = files(&store);
+    let trace = Trace::of(&small(2, &[3]));
+    trace.add(&store).unwrap_err();
+    assert_eq!(files(&store), before);
+    fs::remove_file(&in_the_way).unwrap();
+    assert!(matches!(trace.add(&store).unwrap(), Added::Now { .. }));
+}
+
+#[test]
+fn runs_that_were_removed_by_hand_are_added_again() {
+    let (_folder, store) = store();
+    let traces: Vec<Trace> = (1..=3).map(|pid| Trace::of(&small(pid, &[pid, 1]))).collect();
+    traces.iter().for_each(|trace| assert!(trace.add(&store).is_ok()));
+    store.compact().unwrap();
+    let seen = all_visible(&store);
+    fs::remove_dir_all(store.root.join("run")).unwrap();
+    assert!(visible(&store, &crate::schema::ALLOC).is_empty());
+    traces.iter().for_each(|trace| assert!(trace.add(&store).is_ok()));
+    assert_eq!(all_visible(&store), seen);
+    store.compact().unwrap();
+    assert_eq!(all_visible(&store), seen);
+}
+
+#[test]
 fn only_a_store_is_written_to() {
     let folder = tempfile::tempdir().unwrap();
     let said = |path: &Path| Store::open_or_create(path).unwrap_err().to_string();
