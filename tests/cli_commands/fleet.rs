@@ -6,9 +6,10 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{end, martini, recorded, run, trace, written};
+use crate::support::{end, martini, recorded, run, trace, trace_json, written};
 
 /// Traces of different JVMs.
 fn traces(folder: &TempDir) -> Vec<PathBuf> {
@@ -126,4 +127,79 @@ fn killed_processes_leave_nothing_behind() {
     let children = [(); 3].map(|()| add(&together).stdout(Stdio::null()).spawn().unwrap());
     children.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
     assert_eq!(files(&together), files(&expected));
+}
+
+/// A store with a service for each of these traces.
+fn store_of(folder: &TempDir, names: &[&str]) -> String {
+    let store = folder.path().join("store").to_str().unwrap().to_owned();
+    for name in names {
+        let added = run(&["fleet", "add", &store, &trace(&format!("{name}.trcxml")), "--service", name]);
+        assert_eq!(added.status, 0, "{name}: {}", added.err);
+    }
+    store
+}
+
+#[test]
+fn questions_are_sql_for_either_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_of(&folder, &["heap"]);
+    let listed = run(&["fleet", "questions"]).out;
+    assert!(listed.contains("\nlocks: Which locks cost most"), "{listed}");
+    let sql = |engine: &str| run(&["fleet", "ask", "lines", &store, "--param", "top=7", "--sql", engine]).out;
+    assert!(sql("duckdb").contains("read_parquet(") && sql("duckdb").ends_with("\nlimit 7;\n"), "{}", sql("duckdb"));
+    assert!(sql("spark").contains("create or replace temporary view run_files using parquet"), "{}", sql("spark"));
+    for (arguments, sentence) in [
+        (&["none", &*store][..], "'none' is neither a question (martini fleet questions) nor a file"),
+        (&["lines", &store, "--param", "x=1"], "the question has no parameter 'x'; it has service, "),
+        (&["lines", &store, "--duckdb", "/none/duckdb"], "there is no /none/duckdb; install DuckDB"),
+        (&["lines", "/none"], "there is no store /none"),
+    ] {
+        let refused = run(&[&["fleet", "ask"], arguments].concat());
+        assert!(refused.status == 2 && refused.err.contains(sentence), "{sentence}: {}", refused.err);
+    }
+}
+
+/// With the DuckDB that MARTINI_DUCKDB names; without one there is nobody to ask.
+#[test]
+fn answers_have_the_numbers_of_the_tables() {
+    let Some(duckdb) = std::env::var_os("MARTINI_DUCKDB").filter(|path| Path::new(path).is_file()) else {
+        eprintln!("not asked: MARTINI_DUCKDB names no DuckDB");
+        return;
+    };
+    let names = ["heap", "counts", "callers", "sampled", "cpu", "contention", "requests", "explain"];
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_of(&folder, &names);
+    let ask = |question: &str, parameters: &[&str]| -> Vec<Value> {
+        let mut command = martini();
+        command.args(["fleet", "ask", question, &store, "--format", "json", "--param", "top=100000"]);
+        parameters.iter().for_each(|parameter| _ = command.args(["--param", parameter]));
+        let ended = end(command.arg("--duckdb").arg(&duckdb));
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{question}");
+        serde_json::from_str(&ended.out).unwrap_or_default()
+    };
+    let sum = |rows: &[Value], column: &str| rows.iter().filter_map(|row| row[column].as_u64()).sum::<u64>();
+    for is_merged in [false, true] {
+        for name in names {
+            let (path, service) = (trace(&format!("{name}.trcxml")), format!("service={name}"));
+            let stats = trace_json(&["stats", &path]);
+            let number = |json: &Value| json.as_u64().unwrap_or(0);
+            let (lines, classes) = (ask("lines", &[&service]), ask("classes", &[&service]));
+            assert_eq!(sum(&lines, "bytes"), number(&stats["sum"]["total_bytes"]), "{name}");
+            assert_eq!(sum(&classes, "objects"), number(&stats["sum"]["total"]), "{name}");
+            assert_eq!(sum(&lines, "objects"), sum(&classes, "objects"), "{name}");
+            let cpu = trace_json(&["stats", "--cpu", &path]);
+            assert_eq!(sum(&ask("cpu", &[&service]), "nanos"), number(&cpu["nanos"]), "{name}");
+            let locks = trace_json(&["locks", &path]);
+            let locked = ask("locks", &[&service]);
+            assert_eq!(sum(&locked, "nanos"), number(&locks["contended"]["total_nanos"]), "{name}");
+        }
+        let first = ask("first-requests", &[]);
+        assert!(first.iter().any(|row| row["entry"] == "shop.Orders.handle"), "{first:?}");
+        assert!(ask("growing", &[]).iter().any(|row| row["service"] == "explain"));
+        assert!(ask("coverage", &[]).len() >= names.len() / 2 && !ask("collections", &[]).is_empty());
+        assert!(!ask("shared", &["services=1"]).is_empty());
+        if !is_merged {
+            assert_eq!(run(&["fleet", "compact", &store]).status, 0);
+        }
+    }
 }

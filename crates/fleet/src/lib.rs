@@ -10,6 +10,7 @@ mod disk;
 mod labels;
 mod names;
 mod parquet_file;
+pub mod questions;
 mod recording;
 mod rows;
 pub mod schema;

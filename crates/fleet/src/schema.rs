@@ -87,6 +87,7 @@ tables! {
         imported_from: Text,
         start_at: Time,
         end_at: Time,
+        length_nanos: Int,
         engine: Text,
         is_whole: Int,
         trace_bytes: Int,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use analysis::allocations::{AllocationReport, By, Entry, Naming, Subject};
-use analysis::call_tree::SourceKind;
 use analysis::locks::pool_name;
 use rustc_hash::FxHashMap;
 use trace::time::Time;
@@ -59,9 +58,8 @@ pub(crate) fn allocated(run: i64, report: &AllocationReport, names: &mut Names) 
             .map(|at| frame(names, at))
             .transpose()?;
         let (class, stack) = (names.class(entry.class)?, names.stack(&stack)?);
-        let is_counted = |kind| !matches!(kind, SourceKind::Sampled);
-        let source = entry.share.and_then(|(source, _)| report.source(source));
-        let is_exact = entry.share.is_none() || source.is_some_and(|source| is_counted(source.kind));
+        // Of a counted site samples say the parts; all that is known otherwise is an estimate itself.
+        let is_exact = entry.share.is_none() || report.is_counted() && !entry.is_uncounted;
         let is_line_exact = is_exact && (entry.share.is_none() || entry.is_always_named);
         let error = report.error_of(&entry) as f64;
         let spread = entry.share.map(|(_, spread)| spread);

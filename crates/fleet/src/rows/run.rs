@@ -55,6 +55,7 @@ pub(crate) fn run(recording: &Recording<'_>, recording_id: i64, labels: &Resolve
         origin.imported_from,
         begin,
         super::after(begin, allocations.length()),
+        allocations.length(),
         engine,
         recording.is_read && facts.ended == facts.documents,
         bytes,

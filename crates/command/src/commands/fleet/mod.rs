@@ -1,6 +1,7 @@
 //! `martini fleet`: many traces in one store of Parquet files, which engines for SQL read.
 
 mod add;
+mod ask;
 mod prune;
 
 use std::io::Write;
@@ -21,7 +22,8 @@ use crate::render::human::counted;
     after_help = "\
 Examples:
   martini fleet add store martini-*.trcxml --service shop --release 1.4
-  duckdb -c \"select host, start_at, engine from 'store/run/*/*/*.parquet'\"
+  martini fleet ask lines store --param service=shop
+  martini fleet ask locks store --format json
   martini fleet compact store
   martini fleet prune store --older 90d"
 )]
@@ -33,6 +35,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Add(add::Arguments),
+    Ask(ask::Arguments),
+    /// List the questions that can be asked, with their parameters
+    Questions,
     Compact(CompactArguments),
     Prune(prune::Arguments),
 }
@@ -47,6 +52,8 @@ struct CompactArguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     match &arguments.command {
         Command::Add(arguments) => add::run(arguments),
+        Command::Ask(arguments) => ask::run(arguments),
+        Command::Questions => ask::list(),
         Command::Compact(arguments) => compact(arguments),
         Command::Prune(arguments) => prune::run(arguments),
     }

@@ -171,6 +171,20 @@ fn rows_add_up_to_what_the_tables_say() {
 }
 
 #[test]
+fn what_is_sampled_is_never_exact() {
+    for (name, is_exact) in [("sampled", [false, false]), ("callers", [true, false]), ("heap", [true, true])] {
+        let (_folder, store) = store();
+        Trace::golden(&format!("{name}.trcxml")).add(&store).unwrap();
+        let alloc = Stored::of(&store, &ALLOC);
+        let counted = |row: &&Vec<Value>| alloc.text(row, "kind") != "uncounted";
+        let all = |column: &str| alloc.rows.iter().filter(counted).all(|row| alloc.int(row, column) == Some(1));
+        assert_eq!(["is_exact", "is_line_exact"].map(all), is_exact, "{name}");
+        let has_error = |row: &Vec<Value>| matches!(alloc.cell(row, "error"), Value::Double(error) if *error > 0.0);
+        assert_eq!(alloc.rows.iter().any(has_error), name != "heap", "{name}");
+    }
+}
+
+#[test]
 fn what_happens_is_in_its_minute() {
     let (_folder, store) = store();
     Trace::of(&small(1, &[10])).add(&store).unwrap();

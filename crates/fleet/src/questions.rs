@@ -1,0 +1,276 @@
+//! Questions in SQL, in what DuckDB and Spark have in common, and the views that they ask.
+//!
+//! The first lines of a question are comments: what it answers, and a line for each parameter with its default. A view has the rows of
+//! a table that count, each with the labels of its run; views of names have each name once.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::schema::{Kind, Partition, RUN, TABLES, Table};
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question<'t>(&'t str);
+
+/// A parameter of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// Its value if none is given: a number, or a text in quotes.
+    pub default: &'t str,
+    /// What it is.
+    pub says: &'t str,
+}
+
+/// Why a parameter is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// The question has no such parameter.
+    #[error("the question has no parameter '{name}'; it has {known}")]
+    Unknown {
+        /// What was given.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// It is a number, and no number was given.
+    #[error("parameter '{name}' is a whole number, not '{value}'")]
+    NoNumber {
+        /// Which.
+        name: String,
+        /// What was given.
+        value: String,
+    },
+}
+
+macro_rules! questions {
+    ($($name:literal),* $(,)?) => {
+        /// The questions that come with Martini, by their names.
+        pub const QUESTIONS: &[(&str, Question<'static>)] =
+            &[$(($name, Question(include_str!(concat!("../questions/", $name, ".sql"))))),*];
+    };
+}
+
+questions!["lines", "classes", "cpu", "shared", "growing", "locks", "collections", "first-requests", "coverage"];
+
+/// What a parameter begins with, in a comment and in the question.
+const MARK: char = ':';
+
+impl<'t> Question<'t> {
+    /// A question of somebody else's.
+    pub fn of(text: &'t str) -> Question<'t> {
+        Question(text)
+    }
+
+    fn comments(&self) -> impl Iterator<Item = &'t str> {
+        self.0.lines().map_while(|line| line.strip_prefix("--")).map(str::trim)
+    }
+
+    /// What it answers; empty if it does not say.
+    pub fn says(&self) -> &'t str {
+        self.comments().find(|line| !line.starts_with(MARK)).unwrap_or_default()
+    }
+
+    /// Its parameters.
+    pub fn parameters(&self) -> Vec<Parameter<'t>> {
+        let parameter = |line: &'t str| {
+            let (name, rest) = line.strip_prefix(MARK)?.split_once(" = ")?;
+            let (default, says) = rest.split_once("  ").unwrap_or((rest, ""));
+            Some(Parameter { name, default, says })
+        };
+        self.comments().filter_map(parameter).collect()
+    }
+
+    /// The question with values for its parameters: those that are given, by name, or else the defaults.
+    ///
+    /// # Errors
+    /// A parameter is unknown or no number.
+    pub fn sql(&self, given: &[(String, String)]) -> Result<String, ParameterError> {
+        let parameters = self.parameters();
+        for (name, _) in given {
+            if !parameters.iter().any(|parameter| parameter.name == name) {
+                let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+                return Err(ParameterError::Unknown { name: name.clone(), known: known.join(", ") });
+            }
+        }
+        let value = |parameter: &Parameter<'_>| match given.iter().rfind(|(name, _)| name == parameter.name) {
+            None => Ok(parameter.default.to_owned()),
+            Some((_, value)) if parameter.default.starts_with('\'') => Ok(quoted(value)),
+            Some((_, value)) if value.parse::<i64>().is_ok() => Ok(value.clone()),
+            Some((name, value)) => Err(ParameterError::NoNumber { name: name.clone(), value: value.clone() }),
+        };
+        let values = parameters.iter().map(|parameter| Ok((parameter.name, value(parameter)?)));
+        let values: Vec<(&str, String)> = values.collect::<Result<_, _>>()?;
+        let lines = self.0.lines().skip_while(|line| line.starts_with("--"));
+        Ok(lines.map(|line| filled(line, &values) + "\n").collect())
+    }
+}
+
+/// A line with the values of its parameters. One that is no parameter stays as it is.
+fn filled(line: &str, values: &[(&str, String)]) -> String {
+    let mut filled = String::new();
+    let mut parts = line.split(MARK);
+    filled.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
+        let (name, rest) = part.split_at(end);
+        match values.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => filled.push_str(value),
+            None => {
+                filled.push(MARK);
+                filled.push_str(name);
+            }
+        }
+        filled.push_str(rest);
+    }
+    filled
+}
+
+/// A text as SQL has it. A backslash is one for Spark if there are two, and DuckDB would take them for two, so there is none.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "").replace('\'', "''"))
+}
+
+/// Who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// DuckDB.
+    Duckdb,
+    /// Spark SQL.
+    Spark,
+}
+
+/// The statements that make the views of a store, each with a semicolon behind it.
+pub fn views(engine: Engine, root: &Path) -> String {
+    let mut text = String::new();
+    if engine == Engine::Spark {
+        text.push_str("set spark.sql.sources.partitionColumnTypeInference.enabled = false;\n");
+    }
+    // Writing to a text cannot fail.
+    for table in TABLES {
+        let _ = writeln!(text, "{};", files(engine, root, table));
+    }
+    for table in [&RUN].into_iter().chain(TABLES.iter().copied().filter(|table| *table != &RUN)) {
+        let _ = writeln!(text, "{} view {} as {};", engine.create(), table.name, view(table));
+    }
+    text
+}
+
+impl Engine {
+    fn create(self) -> &'static str {
+        match self {
+            Engine::Duckdb => "create or replace",
+            Engine::Spark => "create or replace temporary",
+        }
+    }
+}
+
+/// The view of all rows of a table's files.
+fn files(engine: Engine, root: &Path, table: &Table) -> String {
+    let folder = root.join(table.name);
+    let name = format!("{} view {}_files", engine.create(), table.name);
+    if !folder.is_dir() {
+        return format!("{name} as select {} where false", nothing(engine, table));
+    }
+    let folder = folder.display().to_string();
+    match engine {
+        Engine::Duckdb => {
+            let files = quoted(&format!("{folder}/*/*/*.parquet"));
+            let options = "hive_partitioning = true, hive_types_autocast = false, union_by_name = true";
+            format!("{name} as select * from read_parquet({files}, {options})")
+        }
+        Engine::Spark => format!("{name} using parquet options (path {})", quoted(&folder)),
+    }
+}
+
+/// The columns of a table that has no files.
+fn nothing(engine: Engine, table: &Table) -> String {
+    let partition = match table.partition {
+        Partition::Day => ["dt", "service"],
+        Partition::Release => ["service", "release"],
+    };
+    let text = if engine == Engine::Duckdb { "varchar" } else { "string" };
+    let columns = table.columns.iter().map(|column| (column.name, column.kind));
+    let columns = columns.chain(partition.map(|name| (name, Kind::Text))).map(|(name, kind)| {
+        let kind = match kind {
+            Kind::Int => "bigint",
+            Kind::Double => "double",
+            Kind::Text => text,
+            Kind::Time => "timestamp",
+        };
+        format!("cast(null as {kind}) as {name}")
+    });
+    columns.collect::<Vec<_>>().join(", ")
+}
+
+/// What a view shows of the files.
+fn view(table: &Table) -> String {
+    let name = table.name;
+    if table == &RUN {
+        return "select * from (select *, max(batch) over (partition by run_id) as last_batch from run_files) all_runs \
+                where batch = last_batch"
+            .to_owned();
+    }
+    match table.partition {
+        Partition::Day => format!(
+            "select {name}_files.*, run.release, run.host from {name}_files join run on run.run_id = {name}_files.run_id \
+             and run.batch = {name}_files.batch and run.dt = {name}_files.dt and run.service = {name}_files.service"
+        ),
+        Partition::Release => {
+            let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+            format!("select distinct {} from {name}_files", columns.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "-- Which?\n-- :top = 20  rows\n-- :service = '%'  services like this\nselect ':x', a\nlimit :top; :service";
+
+    fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    #[test]
+    fn parameters_have_defaults_and_kinds() {
+        let question = Question::of(TEXT);
+        assert_eq!(question.says(), "Which?");
+        let names: Vec<_> = question.parameters().iter().map(|parameter| parameter.name).collect();
+        assert_eq!(names, ["top", "service"]);
+        assert_eq!(question.sql(&[]).unwrap(), "select ':x', a\nlimit 20; '%'\n");
+        let sql = question.sql(&given(&[("service", "it's \\"), ("top", "-3")])).unwrap();
+        assert_eq!(sql, "select ':x', a\nlimit -3; 'it''s '\n");
+        let said = |pairs: &[(&str, &str)]| question.sql(&given(pairs)).unwrap_err().to_string();
+        assert_eq!(said(&[("x", "1")]), "the question has no parameter 'x'; it has top, service");
+        assert_eq!(said(&[("top", "1; drop")]), "parameter 'top' is a whole number, not '1; drop'");
+    }
+
+    #[test]
+    fn every_question_says_what_it_answers_and_uses_its_parameters() {
+        for (name, question) in QUESTIONS {
+            assert!(question.says().ends_with('?'), "{name}");
+            let parameters = question.parameters();
+            assert!(!parameters.is_empty());
+            for parameter in &parameters {
+                let uses = question.0.lines().filter(|line| !line.starts_with("--"));
+                let mark = format!("{MARK}{}", parameter.name);
+                assert!(uses.clone().any(|line| line.contains(&mark)) && !parameter.says.is_empty(), "{name}: {mark}");
+            }
+            assert!(!question.sql(&[]).unwrap().contains(MARK), "{name}: a parameter without a default");
+        }
+    }
+
+    #[test]
+    fn tables_without_files_are_empty_views() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = views(Engine::Spark, folder.path());
+        assert!(sql.contains("temporary view run_files as select cast(null as bigint) as run_id, "), "{sql}");
+        std::fs::create_dir(folder.path().join("run")).unwrap();
+        let sql = views(Engine::Duckdb, folder.path());
+        assert!(sql.contains("create or replace view run_files as select * from read_parquet('"), "{sql}");
+    }
+}
