@@ -25,6 +25,12 @@ pub struct Origin {
     pub java_version: String,
     /// Host name of the machine.
     pub host: String,
+    /// The service that the JVM is one of, its release and its pod, if the document says so.
+    pub service: Option<String>,
+    /// See [`Origin::service`].
+    pub release: Option<String>,
+    /// See [`Origin::service`].
+    pub pod: Option<String>,
     /// The document has elements that only Martini writes.
     pub has_additions: bool,
     /// The document has a `traceEnd`.
@@ -135,6 +141,16 @@ impl Facts {
                     origin.parameters = agent.agent_parameters.to_string();
                     origin.imported_from = agent.imported_from.as_deref().map(str::to_owned);
                 }
+            }
+            Element::TraceOption(option) => {
+                let Some(origin) = self.origins.last_mut() else { return };
+                let label = match &*option.key {
+                    "service" => &mut origin.service,
+                    "release" => &mut origin.release,
+                    "pod" => &mut origin.pod,
+                    _ => return,
+                };
+                *label = Some(option.value.to_string());
             }
             Element::TraceStart(start) => {
                 self.begin = Some(self.begin.map_or(start.time, |begin| begin.min(start.time)));

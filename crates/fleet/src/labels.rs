@@ -23,13 +23,13 @@ const SERVICE_PROPERTY: &str = "-Dotel.service.name=";
 /// What a recording is filed under.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// The service; by default that which the command line of the JVM names: `otel.service.name`, its jar or its main class.
+    /// The service; by default that which the trace names, or the command line of the JVM: `otel.service.name`, its jar or its main class.
     pub service: Option<String>,
-    /// Its release.
+    /// Its release; by default that which the trace names.
     pub release: Option<String>,
     /// The machine; by default that which the trace names.
     pub host: Option<String>,
-    /// The pod or container.
+    /// The pod or container; by default that which the trace names.
     pub pod: Option<String>,
 }
 
@@ -44,13 +44,14 @@ pub(crate) struct Resolved {
 
 impl Labels {
     pub(crate) fn resolve(&self, origin: Option<&Origin>) -> Resolved {
-        let service = self.service.clone().or_else(|| origin.and_then(|origin| service(&origin.command)));
-        let host = origin.map(|origin| origin.host.clone()).filter(|host| !host.is_empty());
+        let recorded = origin.cloned().unwrap_or_default();
+        let or = |given: &Option<String>, recorded: Option<String>| given.clone().or(recorded);
+        let service = or(&self.service, recorded.service).or_else(|| service(&recorded.command));
         Resolved {
             service: service.unwrap_or_else(|| UNKNOWN.to_owned()),
-            release: self.release.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
-            host: self.host.clone().or(host),
-            pod: self.pod.clone(),
+            release: or(&self.release, recorded.release).unwrap_or_else(|| UNKNOWN.to_owned()),
+            host: or(&self.host, Some(recorded.host).filter(|host| !host.is_empty())),
+            pod: or(&self.pod, recorded.pod),
         }
     }
 }
@@ -107,6 +108,10 @@ mod tests {
         assert_eq!((&*resolved.service, &*resolved.release), ("shop", "unknown"));
         assert_eq!((resolved.host.as_deref(), resolved.pod.as_deref()), (Some("node-1"), Some("shop-0")));
         assert_eq!(Labels::default().resolve(Some(&origin)).service, "a.Main");
+        let labelled = Origin { service: Some("till".into()), release: Some("2".into()), ..origin };
+        let [given, recorded] = [&labels, &Labels::default()].map(|labels| labels.resolve(Some(&labelled)));
+        assert_eq!([given.service, recorded.service], ["shop", "till"]);
+        assert_eq!([given.release, recorded.release], ["2", "2"]);
         assert_eq!(Labels::default().resolve(None).service, "unknown");
     }
 }

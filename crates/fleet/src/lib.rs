@@ -5,7 +5,6 @@
 
 mod columns;
 mod content;
-mod date;
 mod disk;
 mod labels;
 mod names;
@@ -17,7 +16,6 @@ pub mod schema;
 mod store;
 
 pub use content::ContentId;
-pub use date::Date;
 pub use labels::Labels;
 pub use recording::Recording;
 pub use store::{Added, Compacted, Pruned, Store, StoreError};

@@ -4,10 +4,10 @@ use analysis::explain::TraceReport;
 
 use crate::columns::Rows;
 use crate::content::ContentId;
-use crate::date::Date;
 use crate::labels::{Labels, Resolved};
 use crate::names::{Collision, Names};
 use crate::rows;
+use trace::date::Date;
 
 /// A trace that was read, and whose it is.
 pub struct Recording<'a> {

@@ -9,10 +9,10 @@ use super::layout::{self, FileName, Part, encoded};
 use super::transaction::Transaction;
 use crate::columns::Rows;
 use crate::content::ContentId;
-use crate::date::Date;
 use crate::names::{Collision, Known};
 use crate::recording::{Recording, RunRows};
 use crate::schema::{Partition, RUN};
+use trace::date::Date;
 
 /// What became of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

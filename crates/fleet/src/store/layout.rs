@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::columns::Rows;
-use crate::date::Date;
 use crate::schema::{Partition, Table};
+use trace::date::Date;
 
 /// File systems allow 255 bytes.
 const MOST_BYTES: usize = 200;

@@ -9,8 +9,8 @@ use super::error::StoreError;
 use super::layout::{self, Part, encoded};
 use super::transaction::Transaction;
 use crate::columns::Value;
-use crate::date::Date;
 use crate::schema::{Partition, RUN, TABLES, Table};
+use trace::date::Date;
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use analysis::allocations::time_of;
 use anyhow::{Context, bail};
-use fleet::{Added, ContentId, Date, Labels, Recording, Store};
+use fleet::{Added, ContentId, Labels, Recording, Store};
+use trace::date::Date;
 use trace::reader::{Event, TraceReader};
 use trace::time::Time;
 
@@ -32,16 +33,16 @@ pub(super) struct Arguments {
     /// Traces to add
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// Service that was recorded [default: otel.service.name, jar or main class of the JVM]
+    /// Service that was recorded [default: what the trace says, or the JVM's jar or main class]
     #[arg(long, value_name = "NAME")]
     service: Option<String>,
-    /// Its release
+    /// Its release [default: what the trace says]
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
-    /// Machine [default: the one that the trace names]
+    /// Machine [default: what the trace says]
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// Pod or container
+    /// Pod or container [default: what the trace says]
     #[arg(long, value_name = "NAME")]
     pod: Option<String>,
 }

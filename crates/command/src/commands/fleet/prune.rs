@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use fleet::{Date, Store};
+use fleet::Store;
+use trace::date::Date;
 
 use super::add::today;
 use crate::exit;

@@ -1,7 +1,7 @@
 //! A process that is killed at any step leaves nothing behind, and nothing undone.
 
 use super::*;
-use crate::date::Date;
+use trace::date::Date;
 
 /// Lets a store be changed one step further each time, until the change is done. What a reader sees in between is what was there before
 /// or after; the last store has all of it.

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
 use super::*;
-use crate::date::Date;
+use trace::date::Date;
 
 #[test]
 fn the_same_trace_gives_the_same_bytes_once() {
@@ -70,6 +70,16 @@ fn merged_rows_are_the_same_in_fewer_files() {
     let seen = all_visible(&store);
     assert!(store.compact().unwrap().before > 0);
     assert_eq!(all_visible(&store), seen);
+}
+
+#[test]
+fn a_trace_says_whose_it_is() {
+    let (_folder, store) = store();
+    let options = "<option key=\"service\" value=\"till\"/>\n<option key=\"release\" value=\"2\"/>\n<threadStart ";
+    let text = String::from_utf8(small(1, &[1])).unwrap().replacen("<threadStart ", options, 1);
+    let trace = Trace::of(text.as_bytes());
+    let added = store.add(&trace.recording(&Labels::default())).unwrap();
+    assert!(matches!(&added, Added::Now { service, release, .. } if service == "till" && release == "2"), "{added:?}");
 }
 
 #[test]
