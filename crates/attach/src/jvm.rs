@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use trace::command_line::WITH_VALUE;
 
 use crate::files::bytes_of;
 use crate::ids::Pid;
@@ -111,18 +112,6 @@ fn perf_data(process: &Process, root: &Root) -> Option<PerfData> {
 
 /// The main class or jar of a command line, and what stands behind it.
 fn command(words: &[String]) -> Option<String> {
-    const WITH_VALUE: [&str; 10] = [
-        "-cp",
-        "-classpath",
-        "--class-path",
-        "-p",
-        "--module-path",
-        "--add-modules",
-        "--add-opens",
-        "--add-exports",
-        "--add-reads",
-        "--upgrade-module-path",
-    ];
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {

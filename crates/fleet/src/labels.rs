@@ -1,22 +1,10 @@
 //! Whose recording it is: service, release, host and pod.
 
 use analysis::allocations::Origin;
-use trace::command_line::CommandLine;
+use trace::command_line::{CommandLine, WITH_VALUE};
 
 /// The release of a recording of which none is known.
 const UNKNOWN: &str = "unknown";
-/// Options of a JVM that take the next word.
-const WITH_VALUE: [&str; 9] = [
-    "-cp",
-    "-classpath",
-    "--class-path",
-    "-p",
-    "--module-path",
-    "--add-modules",
-    "--add-opens",
-    "--add-exports",
-    "--add-reads",
-];
 /// Where OpenTelemetry's agent is told the name of the service.
 const SERVICE_PROPERTY: &str = "-Dotel.service.name=";
 
@@ -92,6 +80,7 @@ mod tests {
             ("/jdk/bin/java -Xmx1g -cp a.jar:b.jar com.acme.Main --port 80", Some("com.acme.Main")),
             ("java -jar /opt/shop-1.4.jar server", Some("shop-1.4")),
             ("java -Dotel.service.name=shop -jar /opt/shop-1.4.jar", Some("shop")),
+            ("java --patch-module a=b.jar -m shop/com.acme.Main", Some("shop/com.acme.Main")),
             ("java -m shop/com.acme.Main", Some("shop/com.acme.Main")),
             ("java -version", None),
             ("", None),

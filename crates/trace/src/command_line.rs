@@ -4,6 +4,24 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
+/// Options of the launcher `java` whose value is the next word.
+pub const WITH_VALUE: [&str; 14] = [
+    "-cp",
+    "-classpath",
+    "--class-path",
+    "-p",
+    "--module-path",
+    "--upgrade-module-path",
+    "--add-modules",
+    "--limit-modules",
+    "--add-reads",
+    "--add-exports",
+    "--add-opens",
+    "--patch-module",
+    "--enable-native-access",
+    "--source",
+];
+
 /// The words of a command line. Its `Display` quotes them where a shell needs it, and `FromStr` takes such a text apart again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine(pub Vec<String>);

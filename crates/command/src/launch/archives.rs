@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use trace::command_line::WITH_VALUE;
+
 /// Variables whose words a JVM or its launcher puts in front of those that were typed, or behind.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
@@ -24,24 +26,6 @@ const WRITING: [&str; 8] = [
 /// What makes a JVM write its archive anew where that does not fit. Without, it uses the archive, or goes on without one.
 const RENEWING: &str = "-XX:+AutoCreateSharedArchive";
 const NOT_RENEWING: &str = "-XX:-AutoCreateSharedArchive";
-
-/// The launcher's options whose value is the next word.
-const WITH_VALUE: [&str; 14] = [
-    "-cp",
-    "-classpath",
-    "--class-path",
-    "-p",
-    "--module-path",
-    "--upgrade-module-path",
-    "--add-modules",
-    "--limit-modules",
-    "--add-reads",
-    "--add-exports",
-    "--add-opens",
-    "--patch-module",
-    "--enable-native-access",
-    "--source",
-];
 
 /// What a command line of `java` does to an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
