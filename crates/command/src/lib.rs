@@ -5,6 +5,8 @@ mod commands;
 mod exit;
 mod input;
 mod launch;
+mod push;
+mod redact;
 mod render;
 mod report;
 mod rolling;
@@ -18,8 +20,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     agent, attach as attaching, check, classes, completions, demo, diff, doctor, explain, export, fleet, heap_dump,
-    import, locks, man, ps, recording, report as reporting, requests, run, safepoints, schema, stats, threads,
-    top as live, tree, validate, warmup,
+    import, locks, man, ps, push as pushing, recording, report as reporting, requests, run, safepoints, schema, stats,
+    threads, top as live, tree, validate, warmup,
 };
 
 /// Profile allocations, CPU time and lock waits of Java programs
@@ -84,6 +86,7 @@ enum Command {
     Warmup(warmup::Arguments),
     Requests(requests::Arguments),
     Export(export::Arguments),
+    Push(pushing::Arguments),
     Import(import::Arguments),
     Diff(diff::Arguments),
     Check(check::Arguments),
@@ -125,6 +128,7 @@ pub fn main(agents: Agents) -> ExitCode {
         Command::Warmup(arguments) => warmup::run(&arguments),
         Command::Requests(arguments) => requests::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Push(arguments) => pushing::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -24,6 +24,8 @@ pub struct Profiles<'a> {
     pub begin: Time,
     /// How long it is.
     pub length: Nanos,
+    /// Whose trace it is: the names that OpenTelemetry has for attributes of a resource, such as `service.name`, and their values.
+    pub resource: Vec<(&'static str, String)>,
     /// Bytes between two samples of objects; `None` if they are counted.
     pub sampled_interval: Option<u64>,
 }

@@ -64,7 +64,8 @@ impl Message {
         self.0
     }
 
-    fn bytes(&mut self, field: u32, bytes: &[u8]) {
+    /// Adds bytes.
+    pub(crate) fn bytes(&mut self, field: u32, bytes: &[u8]) {
         self.tag(field, 2);
         varint(&mut self.0, bytes.len() as u64);
         self.0.extend_from_slice(bytes);

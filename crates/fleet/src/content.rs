@@ -43,6 +43,12 @@ impl ContentId {
     }
 }
 
+impl From<ContentId> for u128 {
+    fn from(id: ContentId) -> u128 {
+        u128::from(id.check as u64) << 64 | u128::from(id.id as u64)
+    }
+}
+
 impl From<u128> for ContentId {
     fn from(hash: u128) -> ContentId {
         ContentId { id: hash as u64 as i64, check: (hash >> 64) as u64 as i64 }

@@ -23,15 +23,20 @@ pub struct Labels {
 
 /// Labels with the defaults that a trace gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Resolved {
-    pub(crate) service: String,
-    pub(crate) release: String,
-    pub(crate) host: Option<String>,
-    pub(crate) pod: Option<String>,
+pub struct Resolved {
+    /// The service; `unknown` if nothing names it.
+    pub service: String,
+    /// Its release; `unknown` if nothing names it.
+    pub release: String,
+    /// The machine.
+    pub host: Option<String>,
+    /// The pod or container.
+    pub pod: Option<String>,
 }
 
 impl Labels {
-    pub(crate) fn resolve(&self, origin: Option<&Origin>) -> Resolved {
+    /// The labels of a recording of which a trace says that.
+    pub fn resolve(&self, origin: Option<&Origin>) -> Resolved {
         let recorded = origin.cloned().unwrap_or_default();
         let or = |given: &Option<String>, recorded: Option<String>| given.clone().or(recorded);
         let service = or(&self.service, recorded.service).or_else(|| service(&recorded.command));

@@ -16,6 +16,6 @@ pub mod schema;
 mod store;
 
 pub use content::ContentId;
-pub use labels::Labels;
+pub use labels::{Labels, Resolved};
 pub use recording::Recording;
 pub use store::{Added, Compacted, Pruned, Store, StoreError};

@@ -31,6 +31,9 @@ pub(crate) trait Attribute<'a>: Sized {
 
     /// Takes each id in the value.
     fn each_id(&self, _take: &mut impl FnMut(Id)) {}
+
+    /// Takes the value if it is a text.
+    fn each_text(&mut self, _take: &mut impl FnMut(&mut Cow<'a, str>)) {}
 }
 
 /// The text up to a quote, and what stands behind it; `None` if there is no quote, or something before it that a tag of the usual shape does
@@ -137,6 +140,10 @@ impl<'a> Attribute<'a> for Cow<'a, str> {
 
     fn read(raw: &'a str) -> Option<Self> {
         escape::unescape(raw)
+    }
+
+    fn each_text(&mut self, take: &mut impl FnMut(&mut Cow<'a, str>)) {
+        take(self);
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let agent = arguments.agent.clone();
     if let Some(rolling) = arguments.roll.rolling(&agent)? {
-        return roll(arguments, &rolling, &agent.or_at_once(keeps_code(arguments.pid)));
+        return roll(arguments, rolling, &agent.or_at_once(keeps_code(arguments.pid)));
     }
     let agent = if arguments.leaks { agent.or_leaks("request") } else { agent };
     let options = agent.or_at_once(keeps_code(arguments.pid)).resolve()?;
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 /// Records a JVM in pieces.
-fn roll(arguments: &Arguments, rolling: &Rolling, agent: &AgentOptions) -> anyhow::Result<u8> {
+fn roll(arguments: &Arguments, rolling: Rolling, agent: &AgentOptions) -> anyhow::Result<u8> {
     let (target, asked) = begin(arguments, &rolling.options_of_piece(agent).resolve()?)?;
     let say = |sentence: &str| {
         if !arguments.quiet {
@@ -104,9 +104,9 @@ fn roll(arguments: &Arguments, rolling: &Rolling, agent: &AgentOptions) -> anyho
         }
     };
     say(&format!("recording JVM {} to {}; press Ctrl-C to stop", arguments.pid, rolling.folder().display()));
-    rolling.record(&target, agent, &asked)?;
-    say(&rolling.summary());
-    Ok(exit::OK)
+    let recorded = rolling.record(&target, agent, &asked);
+    rolling.end_all().iter().for_each(|sentence| say(sentence));
+    recorded.map(|()| exit::OK)
 }
 
 /// Records a JVM for that time, unless it is ended earlier. What is recorded is said on standard error. Gives back the trace.

@@ -20,6 +20,7 @@ pub(crate) mod locks;
 pub(crate) mod man;
 mod per_file;
 pub(crate) mod ps;
+pub(crate) mod push;
 mod readiness;
 pub(crate) mod recording;
 pub(crate) mod report;

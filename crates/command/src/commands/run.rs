@@ -205,9 +205,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             "martini: the program was killed (SIGKILL), as by kill -9 or for lack of memory; its trace ends there"
         );
     }
-    if let Some(rolling) = &rolling {
-        if !arguments.quiet {
-            anstream::eprintln!("martini: {}", rolling.summary());
+    if let Some(rolling) = rolling {
+        for sentence in rolling.end_all() {
+            if !arguments.quiet {
+                anstream::eprintln!("martini: {sentence}");
+            }
         }
         return Ok(status);
     }

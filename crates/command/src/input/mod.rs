@@ -2,6 +2,7 @@
 
 pub(crate) mod class_files;
 pub(crate) mod contents;
+pub(crate) mod everything;
 pub(crate) mod program;
 pub(crate) mod progress;
 pub(crate) mod reading;

@@ -3,15 +3,20 @@
 mod pieces;
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, Instant};
+use std::{fs, iter};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use attach::Target;
 
 use crate::attach::agent_file;
 use crate::attach::recording::{self, Trace};
 use crate::attach::until::{self, Asked};
 use crate::launch::options::AgentOptions;
+use crate::push::{Destination, Queue};
+use crate::redact::RedactArguments;
+use crate::render::human::counted;
 use pieces::Pieces;
 
 /// Options of `run` and `attach`.
@@ -20,12 +25,29 @@ pub(crate) struct RollArguments {
     /// Record in pieces: end the trace after this time, such as 10m, and begin the next
     #[arg(long, value_name = "TIME", value_parser = until::time, help_heading = HEADING)]
     roll: Option<Duration>,
-    /// With --roll: folder of the traces
-    #[arg(long, value_name = "DIR", requires = "roll", default_value = ".", help_heading = HEADING)]
-    to: PathBuf,
+    /// With --roll: folder of the traces [default: .], or otlp:URL or pyroscope:URL to push them to (repeatable)
+    #[arg(long, value_name = "DIR|URL", requires = "roll", help_heading = HEADING)]
+    to: Vec<To>,
     /// With --roll: delete the oldest traces in the folder beyond this size, such as 2g
     #[arg(long, value_name = "SIZE", requires = "roll", value_parser = size, help_heading = HEADING)]
     keep: Option<u64>,
+    #[command(flatten)]
+    redact: RedactArguments,
+}
+
+/// Where pieces go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum To {
+    Folder(PathBuf),
+    Server(Destination),
+}
+
+impl FromStr for To {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<To, String> {
+        if Destination::is_meant(text) { text.parse().map(To::Server) } else { Ok(To::Folder(text.into())) }
+    }
 }
 
 const HEADING: &str = "Continuously";
@@ -40,6 +62,17 @@ fn size(text: &str) -> Result<u64, String> {
 pub(crate) struct Rolling {
     every: Duration,
     pieces: Pieces,
+    /// The folder is only for what was not pushed yet.
+    pushes_only: bool,
+}
+
+/// The most bytes that wait for a server, if nothing else is said.
+const PASSING: u64 = 512 << 20;
+
+/// A folder for what is only pushed.
+fn passing_folder() -> anyhow::Result<PathBuf> {
+    let folder = tempfile::Builder::new().prefix("martini-").tempdir();
+    Ok(folder.context("cannot make a folder for traces that are pushed; name one with --to")?.keep())
 }
 
 /// A piece that is being written.
@@ -63,8 +96,24 @@ impl RollArguments {
         if self.roll.is_some() && agent.has("file") {
             bail!("--roll gives each trace a name of its own: name a folder with --to instead of --file");
         }
-        let rolling = |every| Ok(Rolling { every, pieces: Pieces::new(&self.to, self.keep)? });
-        self.roll.map(rolling).transpose()
+        let Some(every) = self.roll else { return Ok(None) };
+        let (mut folders, mut servers) = (Vec::new(), Vec::new());
+        for to in &self.to {
+            match to {
+                To::Folder(folder) => folders.push(&**folder),
+                To::Server(server) => servers.push(server.clone()),
+            }
+        }
+        let pushes_only = folders.is_empty() && !servers.is_empty();
+        let (folder, keep) = match *folders {
+            [] if pushes_only => (passing_folder()?, self.keep.or(Some(PASSING))),
+            [] => (PathBuf::from("."), self.keep),
+            [folder] => (folder.to_owned(), self.keep),
+            _ => bail!("--to names several folders; traces are gathered in one"),
+        };
+        let queues = servers.into_iter().map(|server| Queue::new(server, !pushes_only)).collect();
+        let pieces = Pieces::new(&folder, keep, self.redact.redactor(), queues)?;
+        Ok(Some(Rolling { every, pieces, pushes_only }))
     }
 }
 
@@ -133,11 +182,20 @@ impl Rolling {
         self.pieces.folder()
     }
 
-    /// A sentence on what there is.
-    pub(crate) fn summary(&self) -> String {
-        let count = self.pieces.count();
-        let traces = if count == 1 { "trace" } else { "traces" };
-        format!("{count} {traces} written to {}", self.pieces.folder().display())
+    /// Ends it when what is there has been pushed, or soon. Sentences on what there is.
+    pub(crate) fn end_all(self) -> Vec<String> {
+        let folder = self.pieces.folder().to_owned();
+        let written = format!("{} written to {}", counted(self.pieces.count(), "trace", "traces"), folder.display());
+        let pushed = self.pieces.into_queues().into_iter().map(Queue::end);
+        if !self.pushes_only {
+            return iter::once(written).chain(pushed).collect();
+        }
+        let mut sentences: Vec<String> = pushed.collect();
+        // It goes only if nothing is in it.
+        if fs::remove_dir(&folder).is_err() {
+            sentences.push(format!("what was not pushed is in {}", folder.display()));
+        }
+        sentences
     }
 
     fn begin(&self, target: &Target, agent: &AgentOptions) -> anyhow::Result<Piece> {

@@ -1,8 +1,8 @@
 //! The files of a rolling recording. The one that is being written has a name that begins with a dot, as log shippers pass over it.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -13,11 +13,15 @@ use trace::file::{is_being_written, numbered};
 use trace::time::Time;
 
 use crate::launch::outputs::PID;
+use crate::push::Queue;
+use crate::redact::Redactor;
 
 const PREFIX: &str = "martini-";
 const SUFFIX: &str = ".trcxml";
 /// In front of the name of a piece that is not finished.
 const HIDDEN: &str = ".";
+/// Behind the name of a piece: its copy without names, while it is made.
+const COPY: &str = ".copy";
 
 /// The folder in which pieces of recordings are gathered.
 #[derive(Debug)]
@@ -25,6 +29,10 @@ pub(crate) struct Pieces {
     folder: PathBuf,
     /// The most bytes that finished pieces may take together.
     keep: Option<u64>,
+    /// What takes names out of those that are finished.
+    redactor: Option<Redactor>,
+    /// Where those that are finished are pushed.
+    queues: Vec<Queue>,
     finished: AtomicU64,
 }
 
@@ -33,14 +41,25 @@ impl Pieces {
     ///
     /// # Errors
     /// The folder cannot be made, or not be written to.
-    pub(crate) fn new(folder: &Path, keep: Option<u64>) -> anyhow::Result<Pieces> {
+    pub(crate) fn new(
+        folder: &Path,
+        keep: Option<u64>,
+        redactor: Option<Redactor>,
+        queues: Vec<Queue>,
+    ) -> anyhow::Result<Pieces> {
         let cannot = || format!("traces cannot be gathered in {}", folder.display());
         DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(cannot)?;
         let folder = folder.canonicalize().with_context(cannot)?;
         if rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK).is_err() {
             bail!("traces cannot be gathered in {}: it is not writable", folder.display());
         }
-        let pieces = Pieces { folder, keep, finished: AtomicU64::new(0) };
+        let pieces = Pieces { folder, keep, redactor, queues, finished: AtomicU64::new(0) };
+        for (copy, _) in pieces.files(|name| name.ends_with(COPY) && name.starts_with(HIDDEN))? {
+            // Of a piece that is still there.
+            if is_old(&copy) {
+                fs::remove_file(&copy).with_context(cannot)?;
+            }
+        }
         pieces.finish_abandoned(None)?;
         Ok(pieces)
     }
@@ -73,10 +92,29 @@ impl Pieces {
         let free = |path: &PathBuf| !path.exists();
         let path = std::iter::once(wanted.clone()).chain((2..).map(|number| numbered(&wanted, number))).find(free);
         let path = path.with_context(cannot)?;
-        fs::rename(piece, &path).with_context(cannot)?;
+        match &self.redactor {
+            None => fs::rename(piece, &path).with_context(cannot)?,
+            Some(redactor) => self.without_names(redactor, piece, &path).with_context(cannot)?,
+        }
         self.finished.fetch_add(1, Ordering::Relaxed);
+        self.queues.iter().for_each(|queue| queue.add(path.clone()));
         self.delete_oldest(&path).with_context(|| format!("cannot delete old traces in {}", self.folder.display()))?;
         Ok(path)
+    }
+
+    /// Finishes a piece with a copy that lacks names, and deletes it.
+    fn without_names(&self, redactor: &Redactor, piece: &Path, path: &Path) -> anyhow::Result<()> {
+        let mut copy = piece.as_os_str().to_owned();
+        copy.push(COPY);
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&copy)?;
+        redactor.copy(piece, &mut file)?;
+        fs::rename(&copy, path)?;
+        Ok(fs::remove_file(piece)?)
+    }
+
+    /// The queues, to which nothing is added any more.
+    pub(crate) fn into_queues(self) -> Vec<Queue> {
+        self.queues
     }
 
     /// Finishes pieces that nobody writes any more: those of a process that has ended, and those of others that look so. Whether that process
@@ -193,7 +231,7 @@ mod tests {
             assert!(!is_piece(name), "{name}");
         }
         let folder = tempfile::tempdir().unwrap();
-        let next = Pieces::new(folder.path(), None).unwrap().next();
+        let next = Pieces::new(folder.path(), None, None, Vec::new()).unwrap().next();
         let name = next.file_name().unwrap().to_str().unwrap().replace(PID, "12");
         assert!(is_piece(name.strip_prefix(HIDDEN).unwrap()), "{name}");
     }
@@ -209,7 +247,7 @@ mod tests {
         write("martini-9-2026-11-29T231300Z.trcxml", 100);
         write("martini-10-2026-11-29T231200Z.trcxml", 100);
         write("martini-7.trcxml", 1000);
-        let pieces = Pieces::new(folder.path(), Some(250)).unwrap();
+        let pieces = Pieces::new(folder.path(), Some(250), None, Vec::new()).unwrap();
         let first = write(".martini-1-2026-11-29T231500Z.trcxml", 100);
         pieces.finish(&first).unwrap();
         let kept = ["martini-1-2026-11-29T231500Z.trcxml", "martini-7.trcxml", "martini-9-2026-11-29T231300Z.trcxml"];
@@ -235,7 +273,7 @@ mod tests {
         let written = fs::File::create(path(".martini-3-2026-11-29T231500Z.trcxml")).unwrap();
         rustix::fs::flock(&written, rustix::fs::FlockOperation::LockExclusive).unwrap();
         written.set_modified(old).unwrap();
-        let pieces = Pieces::new(folder.path(), None).unwrap();
+        let pieces = Pieces::new(folder.path(), None, None, Vec::new()).unwrap();
         let left = [
             ".martini-3-2026-11-29T231500Z.trcxml",
             ".martini-4-2026-11-29T231500Z.trcxml",

@@ -77,10 +77,25 @@ pub fn otlp(profiles: &Profiles<'_>) -> Vec<u8> {
         }
     }
     let (mut resource, mut whole) = (Message::default(), Message::default());
+    // Behind it: what a file begins with says that it is ours.
     resource.message(2, &scoped);
+    resource.message(1, &described(&profiles.resource));
     whole.message(1, &resource);
     whole.message(2, &dictionary.into_message());
     whole.into_bytes()
+}
+
+/// Whose profiles they are.
+fn described(attributes: &[(&str, String)]) -> Message {
+    let mut resource = Message::default();
+    for (key, value) in attributes {
+        let (mut attribute, mut text) = (Message::default(), Message::default());
+        text.text(1, value);
+        attribute.text(1, key);
+        attribute.message(2, &text);
+        resource.message(1, &attribute);
+    }
+    resource
 }
 
 /// What samples are one by.

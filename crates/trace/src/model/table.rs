@@ -174,6 +174,16 @@ macro_rules! elements {
                 }
             }
 
+            /// Takes each text in the element, to change it.
+            pub fn each_text(&mut self, mut take: impl FnMut(&mut Text<$life>)) {
+                match self {
+                    $( Self::$name(_record) => {
+                        $( elements!(@each_text $presence _record.$field, take); )*
+                    } )*
+                    Self::Other(_) => {}
+                }
+            }
+
             pub(crate) fn read(
                 name: &$life str,
                 attributes: Attributes<$life>,
@@ -294,6 +304,15 @@ macro_rules! elements {
     };
     (@each_id $presence:ident $value:expr, $take:expr) => {
         $value.each_id(&mut $take);
+    };
+
+    (@each_text Optional $value:expr, $take:expr) => {
+        if let Some(value) = &mut $value {
+            value.each_text(&mut $take);
+        }
+    };
+    (@each_text $presence:ident $value:expr, $take:expr) => {
+        $value.each_text(&mut $take);
     };
 
     (@put $value:expr, $out:ident, $attribute:literal) => {

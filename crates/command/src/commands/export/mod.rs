@@ -1,7 +1,5 @@
 //! `martini export`: what a trace says, in the formats of other tools.
 
-mod everything;
-
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,9 +10,9 @@ use trace::file::{self, IfTaken, Kind};
 
 use crate::commands::selection::note;
 use crate::exit;
+use crate::input::everything::{Everything, Gathered};
 use crate::input::reading::{self, Report};
 use crate::render::{human, notes};
-use everything::{Everything, Gathered};
 
 /// Convert a trace for other tools
 ///

@@ -16,6 +16,7 @@ use crate::commands::selection::note;
 use crate::exit;
 use crate::input::reading::named;
 use crate::input::whole;
+use crate::redact::{RedactArguments, Redactor};
 use crate::render::human::{counted, printable};
 use crate::render::notes;
 
@@ -45,15 +46,18 @@ pub(super) struct Arguments {
     /// Pod or container [default: what the trace says]
     #[arg(long, value_name = "NAME")]
     pod: Option<String>,
+    #[command(flatten)]
+    redact: RedactArguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let store = Store::open_or_create(&arguments.store)?;
     let Arguments { service, release, host, pod, .. } = arguments;
     let labels = Labels { service: service.clone(), release: release.clone(), host: host.clone(), pod: pod.clone() };
+    let redactor = arguments.redact.redactor();
     let mut status = exit::OK;
     for path in &arguments.traces {
-        match add(&store, path, &labels) {
+        match add(&store, path, &labels, redactor.as_ref()) {
             Ok(sentence) => {
                 let mut out = anstream::stdout().lock();
                 writeln!(out, "{}: {sentence}", path.display())?;
@@ -69,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 /// Adds a trace, and says what became of it.
-fn add(store: &Store, path: &Path, labels: &Labels) -> anyhow::Result<String> {
+fn add(store: &Store, path: &Path, labels: &Labels, redactor: Option<&Redactor>) -> anyhow::Result<String> {
     let cannot = || format!("cannot read {}", path.display());
     // A pipe cannot be read twice.
     if !fs::metadata(path).with_context(cannot)?.is_file() {
@@ -81,7 +85,8 @@ fn add(store: &Store, path: &Path, labels: &Labels) -> anyhow::Result<String> {
     if store.has(content.0, begin).with_context(failed)? {
         return Ok("was added before".to_owned());
     }
-    let reading = whole::by_minute(path)?;
+    let copy = redactor.map(|redactor| redactor.temporary(path)).transpose()?;
+    let reading = whole::by_minute(copy.as_ref().map_or(path, |copy| copy.path()))?;
     if reading.is_growing || fs::metadata(path).with_context(cannot)?.len() != content.1 {
         bail!("{} is still being written; add it when its recording has ended", path.display());
     }

@@ -5,28 +5,29 @@ use analysis::cpu::{CpuReport, CpuStats, SampleClock};
 use analysis::explain::{TraceReport, TraceStats};
 use analysis::locks::WaitKind;
 use export::{Profiles, Recorder};
+use fleet::Labels;
 use trace::model::Element;
 
 use crate::input::reading::{Report, Stats};
 
 /// Gathers it.
-pub(super) struct Everything {
+pub(crate) struct Everything {
     trace: TraceStats<'static>,
     wall: CpuStats,
     recorder: Option<Recorder>,
 }
 
 /// What was gathered.
-pub(super) struct Gathered {
+pub(crate) struct Gathered {
     trace: TraceReport,
     wall: CpuReport,
     /// What happened when, if that is asked for.
-    pub(super) recorder: Option<Recorder>,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl Everything {
     /// Nothing yet; `recorded`: also what happens when.
-    pub(super) fn new(recorded: bool) -> Self {
+    pub(crate) fn new(recorded: bool) -> Self {
         Everything {
             trace: TraceStats::new(),
             wall: CpuStats::new(SampleClock::Wall, &Scope::default()),
@@ -63,7 +64,7 @@ impl Report for Gathered {
 
 impl Gathered {
     /// The call stacks of the trace.
-    pub(super) fn profiles(&self) -> Profiles<'_> {
+    pub(crate) fn profiles(&self) -> Profiles<'_> {
         let TraceReport { allocations, locks, cpu, calls, .. } = &self.trace;
         let (begin, end) = locks.span().unwrap_or_default();
         let facts = self.facts();
@@ -78,12 +79,21 @@ impl Gathered {
             calls: calls.called_stacks(),
             begin,
             length: end.since(begin),
+            resource: self.resource(),
             sampled_interval: facts.sampled_interval,
         }
     }
 
+    /// Whose trace it is, by the names that OpenTelemetry has for it.
+    fn resource(&self) -> Vec<(&'static str, String)> {
+        let labels = Labels::default().resolve(self.facts().origins.first());
+        let known = [("host.name", labels.host), ("k8s.pod.name", labels.pod)].into_iter();
+        let named = [("service.name", labels.service), ("service.version", labels.release)];
+        named.into_iter().chain(known.filter_map(|(key, value)| Some((key, value?)))).collect()
+    }
+
     /// Whether waits were recorded, also if there were none.
-    pub(super) fn has_waits(&self) -> bool {
+    pub(crate) fn has_waits(&self) -> bool {
         let is_asked = |parameters: &str| parameters.split(',').any(|option| option == "locks=on");
         self.trace.locks.stalls().iter().any(|totals| totals.count > 0)
             || self.facts().origins.iter().any(|origin| is_asked(&origin.parameters))
