@@ -20,6 +20,7 @@ mod java;
 mod locks;
 mod over_time;
 mod page;
+mod push;
 mod report;
 mod requests;
 mod run;
