@@ -152,6 +152,16 @@ fn questions_are_sql_for_either_engine() {
         (&["none", &*store][..], "'none' is neither a question (martini fleet questions) nor a file"),
         (&["lines", &store, "--param", "x=1"], "the question has no parameter 'x'; it has service, "),
         (&["lines", &store, "--duckdb", "/none/duckdb"], "there is no /none/duckdb; install DuckDB"),
+        (
+            &["lines", &store, "--engine", "spark", "--spark", "/none/spark-sql"],
+            "there is no /none/spark-sql; install Spark",
+        ),
+        (&["lines", &store, "--engine", "spark", "--spark", "false"], "false did not answer (status 1)"),
+        (
+            &["lines", &store, "--engine", "spark", "--spark", "true"],
+            "true gave no answer: there is no answer in what it printed",
+        ),
+        (&["lines", &store, "--master", "local[2]"], "--master and --spark are for Spark; add --engine spark"),
         (&["lines", "/none"], "there is no store /none"),
     ] {
         let refused = run(&[&["fleet", "ask"], arguments].concat());
@@ -175,7 +185,7 @@ fn answers_have_the_numbers_of_the_tables() {
         parameters.iter().for_each(|parameter| _ = command.args(["--param", parameter]));
         let ended = end(command.arg("--duckdb").arg(&duckdb));
         assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{question}");
-        serde_json::from_str(&ended.out).unwrap_or_default()
+        serde_json::from_str(&ended.out).unwrap()
     };
     let sum = |rows: &[Value], column: &str| rows.iter().filter_map(|row| row[column].as_u64()).sum::<u64>();
     for is_merged in [false, true] {

@@ -107,25 +107,27 @@ with runs as (
     from by_class join judged on judged.service = by_class.service and judged.place = by_class.place
     where z > 1
     group by by_class.service, class_id
+  ),
+  answered as (
+    select changed.service, changed.place, name as mostly,
+      cast(round(before_bytes) as bigint) as before_bytes, cast(round(after_bytes) as bigint) as after_bytes,
+      cast(round(1000 * (after_bytes - before_bytes) / all_bytes) as bigint) as thousandths,
+      cast(n_before as bigint) as runs_before, cast(n_after as bigint) as runs_after,
+      case
+        when abs(late_bytes - before_bytes) < abs(after_bytes - before_bytes) / 2 then 'went away'
+        when case when difference > 0 then less else more end > abs(difference) / 2 then 'moved'
+        when before_bytes = 0 then 'new'
+        when after_bytes = 0 then 'gone'
+        when after_bytes > before_bytes then 'rise'
+        else 'fall'
+      end as what
+    from changed
+      join mostly on mostly.service = changed.service and mostly.place = changed.place
+      join exchanged on exchanged.service = changed.service and exchanged.class_id = mostly.class_id
+      join class on class.class_id = mostly.class_id
   )
-select changed.service,
-  case
-    when abs(late_bytes - before_bytes) < abs(after_bytes - before_bytes) / 2 then 'went away'
-    when case when difference > 0 then less else more end > abs(difference) / 2 then 'moved'
-    when before_bytes = 0 then 'new'
-    when after_bytes = 0 then 'gone'
-    when after_bytes > before_bytes then 'rise'
-    else 'fall'
-  end as what,
-  changed.place, name as mostly, cast(round(before_bytes) as bigint) as before_bytes, cast(round(after_bytes) as bigint) as after_bytes,
-  cast(round(1000 * (after_bytes - before_bytes) / all_bytes) as bigint) as thousandths,
-  cast(n_before as bigint) as runs_before, cast(n_after as bigint) as runs_after
-from changed
-  join mostly on mostly.service = changed.service and mostly.place = changed.place
-  join exchanged on exchanged.service = changed.service and exchanged.class_id = mostly.class_id
-  join class on class.class_id = mostly.class_id
-order by case when abs(late_bytes - before_bytes) < abs(after_bytes - before_bytes) / 2 then 3
-    when case when difference > 0 then less else more end > abs(difference) / 2 then 2
-    when after_bytes > before_bytes then 0 else 1 end,
-  abs(after_bytes - before_bytes) desc, changed.service, changed.place
+select service, what, place, mostly, before_bytes, after_bytes, thousandths, runs_before, runs_after
+from answered
+order by case what when 'rise' then 0 when 'new' then 0 when 'moved' then 2 when 'went away' then 3 else 1 end,
+  abs(after_bytes - before_bytes) desc, service, place
 limit :top

@@ -3,6 +3,7 @@
 //! A [`Store`] is that folder. What is in it at all times, and what each column means, says `docs/reference/fleet.md`, of which
 //! [`schema`] is the code. Nothing is computed here a second time: a [`Recording`] takes its numbers from the reports of `analysis`.
 
+pub mod answer;
 mod columns;
 mod content;
 mod disk;

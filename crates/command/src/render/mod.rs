@@ -1,6 +1,7 @@
 //! What the commands print: tables, JSON, sentences, numbers that people can read.
 
 pub(crate) mod allocations;
+pub(crate) mod answer;
 pub(crate) mod blocking_graph;
 pub(crate) mod budgets;
 pub(crate) mod calls;

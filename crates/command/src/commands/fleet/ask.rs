@@ -1,19 +1,19 @@
-//! `martini fleet ask`: asks DuckDB a question about a store.
+//! `martini fleet ask`: has an engine answer a question about a store.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::io::Write;
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use clap::ValueEnum;
+use anyhow::Context;
 use fleet::Store;
-use fleet::questions::{Engine, QUESTIONS, Question, views};
+use fleet::questions::{QUESTIONS, Question, views};
 
+use super::engine::{EngineArguments, EngineName};
 use crate::exit;
+use crate::render::answer::Format;
 
-/// Ask DuckDB a question about a store, or print it as SQL for another engine
+/// Have DuckDB or Spark answer a question about a store, or print it as SQL
 ///
 /// `martini fleet questions` lists the questions. Numbers are those of the traces; a column `..._error` says how far the one before it may be off
 /// (95 %).
@@ -32,23 +32,8 @@ pub(super) struct Arguments {
     /// Print the SQL for this engine instead of asking
     #[arg(long, value_enum, value_name = "ENGINE")]
     sql: Option<EngineName>,
-    /// The command of DuckDB
-    #[arg(long, value_name = "PATH", default_value = "duckdb")]
-    duckdb: PathBuf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Table,
-    Json,
-    Csv,
-    Markdown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum EngineName {
-    Duckdb,
-    Spark,
+    #[command(flatten)]
+    engine: EngineArguments,
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {
@@ -68,37 +53,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             Question::of(&own)
         }
     };
-    let engine = match arguments.sql {
-        Some(EngineName::Spark) => Engine::Spark,
-        Some(EngineName::Duckdb) | None => Engine::Duckdb,
-    };
-    let sql = views(engine, &arguments.store) + question.sql(&arguments.param)?.trim_end();
-    if arguments.sql.is_some() {
-        writeln!(anstream::stdout(), "{};", sql.trim_end_matches(';'))?;
-        return Ok(exit::OK);
+    let sql = question.sql(&arguments.param)?;
+    let mut out = anstream::stdout();
+    if let Some(engine) = arguments.sql {
+        let sql = views(engine.into(), &arguments.store) + sql.trim_end().trim_end_matches(';');
+        writeln!(out, "{sql};")?;
+    } else {
+        let engine = &arguments.engine;
+        let answer = engine.ask(&views(engine.engine(), &arguments.store), &sql)?;
+        write!(out, "{}", arguments.format.text(&answer))?;
     }
-    ask(&arguments.duckdb, arguments.format, &sql)
-}
-
-/// Has DuckDB answer, and print that itself.
-fn ask(duckdb: &Path, format: Format, sql: &str) -> anyhow::Result<u8> {
-    let format = match format {
-        Format::Table => "-box",
-        Format::Json => "-json",
-        Format::Csv => "-csv",
-        Format::Markdown => "-markdown",
-    };
-    // The user's own settings could change what is printed.
-    let status = Command::new(duckdb).args(["-init", "/dev/null", "-bail", format, "-c", sql]).status();
-    match status {
-        Ok(status) if status.success() => Ok(exit::OK),
-        Ok(status) => bail!("{} did not answer ({status})", duckdb.display()),
-        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
-            "there is no {}; install DuckDB (pip install duckdb-cli), name it with --duckdb, or print the SQL with --sql",
-            duckdb.display()
-        ),
-        Err(error) => Err(error).with_context(|| format!("{} cannot be started", duckdb.display())),
-    }
+    Ok(exit::OK)
 }
 
 /// Lists the questions.

@@ -2,6 +2,7 @@
 
 mod add;
 mod ask;
+mod engine;
 mod prune;
 
 use std::io::Write;
