@@ -1,12 +1,13 @@
 //! `martini fleet`: what it adds, merges and removes, and what is left when it is killed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{end, martini, recorded, run, trace, trace_json, written};
@@ -169,13 +170,54 @@ fn questions_are_sql_for_either_engine() {
     }
 }
 
-/// With the DuckDB that MARTINI_DUCKDB names; without one there is nobody to ask.
+/// The DuckDB that MARTINI_DUCKDB names; without one there is nobody to ask.
+fn duckdb() -> Option<OsString> {
+    let duckdb = std::env::var_os("MARTINI_DUCKDB").filter(|path| Path::new(path).is_file());
+    if duckdb.is_none() {
+        eprintln!("not asked: MARTINI_DUCKDB names no DuckDB");
+    }
+    duckdb
+}
+
+#[test]
+fn a_page_has_what_the_answer_was_on_each_day() {
+    let Some(duckdb) = duckdb() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    for (day, bytes) in [(5, 1600), (6, 3200), (8, 800)] {
+        let path = recorded(&folder, &format!("{day}.trcxml"), &[("shop.Cart.add", bytes), ("shop.Main.main", 320)]);
+        let later = |text: String| text.replace("\"17676064", &format!("\"{}", 17_676_064 + (day - 5) * 864));
+        fs::write(&path, later(fs::read_to_string(&path).unwrap())).unwrap();
+        assert_eq!(run(&["fleet", "add", store, path.to_str().unwrap(), "--service", "it's"]).status, 0);
+    }
+    let page = folder.path().join("lines.html");
+    let ask = |more: &[&str]| {
+        let mut command = martini();
+        command.args(["fleet", "ask", "lines", store, "--page", page.to_str().unwrap()]).args(more);
+        end(command.arg("--duckdb").arg(&duckdb))
+    };
+    let written = ask(&["--param", "top=1"]);
+    assert_eq!((written.status, written.err.as_str()), (0, ""));
+    let text = fs::read_to_string(&page).unwrap();
+    let (_, data) = text.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    let fleet = &data["fleet"];
+    assert_eq!((&fleet["rows"][0][2], &fleet["rows"][0][4]), (&json!("shop.Cart.add"), &json!(5600)));
+    let days = json!(["2026-01-05", "2026-01-06", "2026-01-08"]);
+    let trend = json!({ "measure": "bytes", "days": days, "left_out": 0, "rows": [[1600, 3200, 800]] });
+    assert_eq!(fleet["trend"], trend);
+    // Only of the days that are asked about; and only reports are written over.
+    assert_eq!(ask(&["--param", "from=2026-01-06"]).status, 0);
+    assert!(!fs::read_to_string(&page).unwrap().contains("\"2026-01-05\""));
+    fs::write(&page, "mine").unwrap();
+    let refused = ask(&[]);
+    assert!(refused.status == 2 && refused.err.contains("name another file"), "{}", refused.err);
+}
+
 #[test]
 fn answers_have_the_numbers_of_the_tables() {
-    let Some(duckdb) = std::env::var_os("MARTINI_DUCKDB").filter(|path| Path::new(path).is_file()) else {
-        eprintln!("not asked: MARTINI_DUCKDB names no DuckDB");
-        return;
-    };
+    let Some(duckdb) = duckdb() else { return };
     let names = ["heap", "counts", "callers", "sampled", "cpu", "contention", "requests", "explain"];
     let folder = tempfile::tempdir().unwrap();
     let store = store_of(&folder, &names);

@@ -16,7 +16,7 @@ const SERIOUS = ["serious", "critical"];
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 try {
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".html")).sort()) {
-    const open = file.startsWith("diff-") ? difference : report;
+    const open = file.startsWith("diff-") ? difference : file.startsWith("fleet-") ? fleet : report;
     await open(join(resolve(folder), file), file.replace(/\.html$/, ""));
     console.log(`   ok: ${file}`);
   }
@@ -48,6 +48,21 @@ async function views(page, name) {
     assert.ok((await page.locator("main").innerText()).length > 20, `${view} is empty`);
     await accessible(page, `${name}: ${view}`);
   }
+}
+
+/** Opens an answer about many traces. @param {string} path @param {string} name */
+async function fleet(path, name) {
+  const { context, page, problems, data } = await opened(path);
+  const rows = page.locator("#fleet-table > tbody > tr:not([hidden])");
+  assert.equal(await rows.count(), data.fleet.rows.length);
+  await accessible(page, name);
+  if (data.fleet.trend) {
+    assert.equal(await page.locator("figure.trend .bars i").count(), data.fleet.trend.days.length);
+    await rows.first().getByRole("button").click();
+    assert.equal(await page.locator("#fleet-table td table tr").count(), data.fleet.trend.days.length);
+    await accessible(page, `${name}: a row`);
+  }
+  await ended(context, page, problems, name);
 }
 
 /** Opens one report and uses all of it. @param {string} path @param {string} name */

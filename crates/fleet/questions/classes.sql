@@ -1,4 +1,5 @@
 -- Of which classes are most bytes allocated?
+-- = bytes by service, release, class
 -- :service = '%'  services like this
 -- :release = '%'  releases like this
 -- :from = '0000-00-00'  days from this one on

@@ -1,4 +1,5 @@
 -- How long do collections stop each service and release?
+-- = pause_nanos by service, release
 -- :service = '%'  services like this
 -- :from = '0000-00-00'  days from this one on
 -- :until = '9999-99-99'  days before this one

@@ -1,4 +1,5 @@
 -- Which lines of your own code take most CPU time?
+-- = nanos by service, release, place, line
 -- :service = '%'  services like this
 -- :release = '%'  releases like this
 -- :from = '0000-00-00'  days from this one on

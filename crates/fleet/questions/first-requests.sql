@@ -1,4 +1,5 @@
 -- How long did the first request of each entry point take, and what took most of it?
+-- = longest_nanos by service, release, entry
 -- :service = '%'  services like this
 -- :from = '0000-00-00'  days from this one on
 -- :until = '9999-99-99'  days before this one

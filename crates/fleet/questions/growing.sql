@@ -1,4 +1,5 @@
 -- What survives collections and grows on most hosts?
+-- = survived_bytes by service, class, place, line
 -- :share = 50  on so many percent of the hosts of its service at least
 -- :from = '0000-00-00'  days from this one on
 -- :until = '9999-99-99'  days before this one

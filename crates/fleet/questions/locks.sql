@@ -1,4 +1,5 @@
 -- Which locks cost most, and where were their owners?
+-- = nanos by service, lock_name, waits_at, waits_at_line, owner, owned_at, owned_at_line
 -- :service = '%'  services like this
 -- :from = '0000-00-00'  days from this one on
 -- :until = '9999-99-99'  days before this one

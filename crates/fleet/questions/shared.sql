@@ -1,4 +1,5 @@
 -- Which methods of libraries are on the stacks of what several services allocate?
+-- = bytes by place
 -- :services = 2  in so many services at least
 -- :from = '0000-00-00'  days from this one on
 -- :until = '9999-99-99'  days before this one

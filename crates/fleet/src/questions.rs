@@ -1,6 +1,7 @@
 //! Questions in SQL, in what DuckDB and Spark have in common, and the views that they ask.
 //!
-//! The first lines of a question are comments: what it answers, and a line for each parameter with its default. A view has the rows of
+//! The first lines of a question are comments: what it answers, of which column there is a trend (`= bytes by service, place`), and a line for
+//! each parameter with its default. A view has the rows of
 //! a table that count, each with the labels of its run; views of names have each name once.
 
 use std::fmt::Write;
@@ -21,6 +22,15 @@ pub struct Parameter<'t> {
     pub default: &'t str,
     /// What it is.
     pub says: &'t str,
+}
+
+/// How an answer becomes a trend: the same question about each day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trend<'t> {
+    /// The column whose numbers are compared.
+    pub measure: &'t str,
+    /// The columns by which a row is known on all days.
+    pub keys: Vec<&'t str>,
 }
 
 /// Why a parameter is not taken.
@@ -67,6 +77,8 @@ questions![
 
 /// What a parameter begins with, in a comment and in the question.
 const MARK: char = ':';
+/// What a trend begins with.
+const TREND: &str = "= ";
 
 impl<'t> Question<'t> {
     /// A question of somebody else's.
@@ -80,7 +92,70 @@ impl<'t> Question<'t> {
 
     /// What it answers; empty if it does not say.
     pub fn says(&self) -> &'t str {
-        self.comments().find(|line| !line.starts_with(MARK)).unwrap_or_default()
+        self.comments().find(|line| !line.starts_with(MARK) && !line.starts_with(TREND)).unwrap_or_default()
+    }
+
+    /// The trend of its answers; `None` if it says none, or has no parameters `from`, `until` and `top`.
+    pub fn trend(&self) -> Option<Trend<'t>> {
+        let parameters = self.parameters();
+        let has = |name: &&str| parameters.iter().any(|parameter| parameter.name == *name);
+        let (measure, keys) = self.comments().find_map(|line| line.strip_prefix(TREND))?.split_once(" by ")?;
+        ["from", "until", "top"].iter().all(has).then(|| Trend { measure, keys: keys.split(", ").collect() })
+    }
+
+    /// The days that are asked about.
+    ///
+    /// # Errors
+    /// As for [`sql`](Self::sql).
+    pub fn days(&self, given: &[(String, String)]) -> Result<String, ParameterError> {
+        let all = Question(
+            "-- :from = '0000-00-00'\n-- :until = '9999-99-99'\nselect distinct dt from run where dt >= :from and dt < :until order by dt",
+        );
+        let of_days = |name: &str| all.parameters().iter().any(|parameter| parameter.name == name);
+        let given: Vec<_> = given.iter().filter(|(name, _)| of_days(name)).cloned().collect();
+        all.sql(&given)
+    }
+
+    /// The question about each of these days, for rows with these keys: a column `day`, the keys as texts, and the measure.
+    ///
+    /// # Errors
+    /// As for [`sql`](Self::sql).
+    pub fn sql_by_day(
+        &self,
+        trend: &Trend<'_>,
+        given: &[(String, String)],
+        days: &[String],
+        rows: &[Vec<String>],
+    ) -> Result<String, ParameterError> {
+        // What sorts behind each moment of a day, and before the next day.
+        const BEHIND: &str = "~";
+        let text = |column: &str| format!("coalesce(cast({column} as string), '')");
+        let named: Vec<String> = (0..trend.keys.len()).map(|at| format!("k{at}")).collect();
+        let keys: Vec<String> =
+            trend.keys.iter().zip(&named).map(|(key, name)| format!("{} as {name}", text(key))).collect();
+        let keys = keys.join(", ");
+        let same: Vec<String> = named.iter().map(|name| format!("of_day.{name} = wanted.{name}")).collect();
+        let wanted: Vec<String> = rows
+            .iter()
+            .map(|row| format!("({})", row.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(", ")))
+            .collect();
+        let of_day = |day: &String| {
+            let own =
+                [("from", day.clone()), ("until", format!("{day}{BEHIND}")), ("top", i64::from(i32::MAX).to_string())];
+            let own = own.map(|(name, value)| (name.to_owned(), value));
+            let sql = self.sql(&[given, &own].concat())?;
+            let measure = trend.measure;
+            let (day, sql) = (quoted(day), sql.trim_end());
+            Ok(format!("select {day} as day, {keys}, {measure} from (\n{sql}\n) answer"))
+        };
+        let each = days.iter().map(of_day).collect::<Result<Vec<_>, _>>()?;
+        Ok(format!(
+            "select of_day.* from (\n{}\n) of_day join (values {}) wanted({}) on {}",
+            each.join("\nunion all\n"),
+            wanted.join(", "),
+            named.join(", "),
+            same.join(" and ")
+        ))
     }
 
     /// Its parameters.
@@ -274,6 +349,39 @@ mod tests {
                 assert!(uses.clone().any(|line| line.contains(&mark)) && !parameter.says.is_empty(), "{name}: {mark}");
             }
             assert!(!question.sql(&[]).unwrap().contains(MARK), "{name}: a parameter without a default");
+        }
+    }
+
+    #[test]
+    fn a_trend_is_the_question_about_each_day() {
+        let (_, lines) = &QUESTIONS[0];
+        let trend = lines.trend().unwrap();
+        assert_eq!((trend.measure, trend.keys.len()), ("bytes", 4));
+        let days = ["2026-11-29", "2026-11-30"].map(str::to_owned);
+        let row = ["it's", "1", "a.B.c", ""].map(str::to_owned).to_vec();
+        let sql = lines.sql_by_day(&trend, &given(&[("service", "it%"), ("top", "5")]), &days, &[row]).unwrap();
+        for part in [
+            "dt >= '2026-11-30' and dt < '2026-11-30~'",
+            "limit 2147483647",
+            "('it''s', '1', 'a.B.c', '')",
+            "like 'it%'",
+        ] {
+            assert!(sql.contains(part), "{part}: {sql}");
+        }
+        assert_eq!(sql.matches("union all").count(), 1);
+        assert!(
+            lines.days(&given(&[("service", "x"), ("from", "2026-11-29")])).unwrap().contains("dt >= '2026-11-29'")
+        );
+        assert_eq!(Question::of(TEXT).trend(), None);
+        // Columns of the answer, every one.
+        for (name, question) in QUESTIONS {
+            let Some(trend) = question.trend() else { continue };
+            for column in trend.keys.iter().chain([&trend.measure]) {
+                assert!(
+                    question.0.lines().filter(|line| !line.starts_with("--")).any(|line| line.contains(column)),
+                    "{name}: {column}"
+                );
+            }
         }
     }
 

@@ -119,7 +119,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     say(&output, size)
 }
 
-fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
+/// Says where a report is, and how large.
+pub(crate) fn say(output: &Path, size: u64) -> anyhow::Result<u8> {
     let mut out = anstream::stdout();
     writeln!(out, "{} ({})", shell_word(output), bytes(size))?;
     Ok(exit::OK)
@@ -191,8 +192,11 @@ fn write_difference(traces: [&Path; 2], output: &Path, own: &[Pattern], cut: f64
     })
 }
 
-/// Makes the file, and has it filled.
-fn create(
+/// Makes the file of a report, and has it filled; gives back how large it is. `instead`: what to do if it cannot be written.
+///
+/// # Errors
+/// It cannot be written, or another file is there.
+pub(crate) fn create(
     output: &Path,
     instead: &str,
     fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,

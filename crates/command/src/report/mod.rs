@@ -9,6 +9,7 @@ mod cells;
 mod cpu;
 mod difference;
 mod dump;
+mod fleet;
 mod leaks;
 mod locks;
 mod names;
@@ -32,6 +33,7 @@ use trace::time::Time;
 
 use crate::input::whole::Whole;
 pub(crate) use difference::write as write_difference;
+pub(crate) use fleet::{Asked, Days, write as write_fleet};
 use names::Names;
 pub(crate) use page::REPORT;
 pub(crate) use waits::Waits;

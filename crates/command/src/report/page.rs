@@ -12,7 +12,7 @@ const BEGINNING: &str = "<!doctype html><html lang=\"en\" data-martini-report=\"
 pub(crate) const REPORT: Kind = Kind { name: "report", is_begun_by: |head| head.starts_with(BEGINNING.as_bytes()) };
 
 /// Each uses only those in front of it.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 22] = [
     include_str!("page/data.js"),
     include_str!("page/format.js"),
     include_str!("page/state.js"),
@@ -33,6 +33,7 @@ const MODULES: [&str; 21] = [
     include_str!("page/change.js"),
     include_str!("page/diff_stacks.js"),
     include_str!("page/diff_views.js"),
+    include_str!("page/fleet_view.js"),
     include_str!("page/main.js"),
 ];
 

@@ -37,9 +37,10 @@
 /** @typedef {{texts: string[], class: number[], method: number[], source: number[], line: number[], whose: number[]}} Names */
 /** What is said of a trace of two. @typedef {{path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], length: number}} Head */
 /** What one of two traces knows. @typedef {{has: boolean, is_estimated: boolean, is_counted?: boolean, has_stacks?: boolean, knows_live?: boolean, lost?: number}} Side */
+/** @typedef {{says: string, given: string[], columns: string[], rows: (string|number|null)[][], trend: {measure: string, days: string[], left_out: number, rows: (number|null)[][]}|null}} Fleet */
 /** @typedef {{
  *   diff?: [Head, Head], changed?: {measures: {summary: string, changes: string[], remark: string}[], notes: string[]}, path: string, origin: string, options: string|null, sums: string, complete: boolean, truth: string[], findings: Finding[],
- *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean,
+ *   program?: string|null, java?: string|null, began?: number|null, is_attached?: boolean, attach?: string|null, is_dump?: boolean, fleet?: Fleet,
  *   wall_samples: number, safepoints: string|null, length: number, cut: number,
  *   wall: Cpu|null, wait_stacks: Cells|null, calls?: Calls|null, collections: {count: number, pauses: number, since: number[], pause: number[], used: (number|null)[]}|null,
  *   start?: Start|null, requests?: {entries: RequestEntry[], left: number, notes: string[]}|null, allocations: Allocations|null, cpu: Cpu|null, locks: Locks, leaks: Leaks|null, dump: Dump|null, names: Names

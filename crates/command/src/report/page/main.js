@@ -12,6 +12,7 @@ import { locksView, threadsView } from "./locks_view.js";
 import { leaksView } from "./leaks_view.js";
 import { dumpView } from "./dump_view.js";
 import { allocationsDiff, cpuDiff } from "./diff_stacks.js";
+import { fleetView } from "./fleet_view.js";
 import { diffOverview, leaksDiff, locksDiff, threadsDiff } from "./diff_views.js";
 
 /** @type {Record<string, [string, () => Node]>} */
@@ -44,7 +45,10 @@ const DIFFERENCES = {
 /** That of a heap dump alone. @type {typeof ALL_VIEWS} */
 const DUMP = { dump: ["Heap dump", dumpView] };
 
-const VIEWS = data.diff ? DIFFERENCES : data.is_dump ? DUMP : ALL_VIEWS;
+/** That of a question about many traces. @type {typeof ALL_VIEWS} */
+const FLEET = { fleet: ["Fleet", fleetView] };
+
+const VIEWS = data.fleet ? FLEET : data.diff ? DIFFERENCES : data.is_dump ? DUMP : ALL_VIEWS;
 
 /** What distinguishes an element from others when all of them are made again. @param {Element|null} element */
 function keyOf(element) {
@@ -71,7 +75,7 @@ function show() {
   shown = name;
   nav.replaceChildren(...links);
   document.title = `${title} - ${data.path} - Martini`;
-  const axis = data.diff || ["overview", "leaks", "dump", "waits", "calls", "heap", "requests"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
+  const axis = data.diff || ["fleet", "overview", "leaks", "dump", "waits", "calls", "heap", "requests"].includes(name) ? [] : [timeAxis(name === "threads" ? "locks" : name)];
   main.replaceChildren(element("h2", {}, title), ...axis, make());
   scrollTo(0, top);
   if (!isInMain) {

@@ -1,5 +1,7 @@
 //! `martini fleet ask`: has an engine answer a question about a store.
 
+mod page;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
@@ -7,9 +9,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use fleet::Store;
+use fleet::answer::Answer;
 use fleet::questions::{QUESTIONS, Question, views};
 
-use super::engine::{EngineArguments, EngineName};
+use crate::commands::fleet::engine::{EngineArguments, EngineName};
 use crate::exit;
 use crate::render::answer::Format;
 
@@ -29,8 +32,11 @@ pub(super) struct Arguments {
     /// How rows are printed
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Write a page of HTML instead, with what the answer was on each day
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    page: Option<PathBuf>,
     /// Print the SQL for this engine instead of asking
-    #[arg(long, value_enum, value_name = "ENGINE")]
+    #[arg(long, value_enum, value_name = "ENGINE", conflicts_with = "page")]
     sql: Option<EngineName>,
     #[command(flatten)]
     engine: EngineArguments,
@@ -58,12 +64,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(engine) = arguments.sql {
         let sql = views(engine.into(), &arguments.store) + sql.trim_end().trim_end_matches(';');
         writeln!(out, "{sql};")?;
+    } else if let Some(page) = &arguments.page {
+        page::write(arguments, &question, page)?;
     } else {
-        let engine = &arguments.engine;
-        let answer = engine.ask(&views(engine.engine(), &arguments.store), &sql)?;
+        let answer = arguments.ask(&sql)?;
         write!(out, "{}", arguments.format.text(&answer))?;
     }
     Ok(exit::OK)
+}
+
+impl Arguments {
+    /// Has the engine answer a question.
+    fn ask(&self, sql: &str) -> anyhow::Result<Answer> {
+        self.engine.ask(&views(self.engine.engine(), &self.store), sql)
+    }
 }
 
 /// Lists the questions.
