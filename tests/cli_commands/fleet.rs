@@ -147,7 +147,7 @@ fn questions_are_sql_for_either_engine() {
     assert!(listed.contains("\nlocks: Which locks cost most"), "{listed}");
     let sql = |engine: &str| run(&["fleet", "ask", "lines", &store, "--param", "top=7", "--sql", engine]).out;
     assert!(sql("duckdb").contains("read_parquet(") && sql("duckdb").ends_with("\nlimit 7;\n"), "{}", sql("duckdb"));
-    assert!(sql("spark").contains("create or replace temporary view run_files using parquet"), "{}", sql("spark"));
+    assert!(sql("spark").contains("create or replace temporary view run_files (run_id bigint, "), "{}", sql("spark"));
     for (arguments, sentence) in [
         (&["none", &*store][..], "'none' is neither a question (martini fleet questions) nor a file"),
         (&["lines", &store, "--param", "x=1"], "the question has no parameter 'x'; it has service, "),

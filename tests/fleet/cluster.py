@@ -58,9 +58,7 @@ class Cluster:
         configuration.mkdir()
         (configuration / "spark-defaults.conf").write_text(SETTINGS)
         (configuration / "log4j2.properties").write_text(LOGGING.replace("FILE", str(self.tasks)))
-        self.environment = {**os.environ, "SPARK_HOME": str(spark), "SPARK_LOCAL_IP": "127.0.0.1"}
-        if java:
-            self.environment["JAVA_HOME"] = java
+        self.environment = {**os.environ, "SPARK_HOME": str(spark), "JAVA_HOME": java, "SPARK_LOCAL_IP": "127.0.0.1"}
         self.client = {**self.environment, "SPARK_CONF_DIR": str(configuration)}
         self.daemons = []
 
@@ -112,7 +110,8 @@ class Cluster:
         return {name: [json.loads(line) for line in rows.splitlines()] for name, rows in zip(parts[::2], parts[1::2])}
 
     def ask_and_kill_a_worker(self, fleet, question, form):
-        """Kills a worker when a task waits for its executor, which is stopped before. Gives the answer, and whether that task was lost."""
+        """Stops an executor that got a task, waits until a task of it does not end, and kills it and its worker. Gives the answer, and whether
+        that task was lost."""
         self.tasks.write_text("")
         command = [fleet.martini, "fleet", "ask", question, fleet.store, "--format", form, "--engine", "spark", "--master", self.url,
                    *fleet.parameters(question)]
@@ -121,7 +120,7 @@ class Cluster:
             (executor, _), *_ = wait_for("a task", lambda: self._open_tasks() or asking.poll())
             worker, pid = wait_for("the executor", lambda: self._process_of(executor))
             os.kill(pid, signal.SIGSTOP)
-            wait_for("a task of the stopped executor", lambda: asking.poll() is not None or self._waits_for(executor))
+            stopped = wait_for("a task of the stopped executor", lambda: asking.poll() is not None or self._waits_for(executor))
             worker.kill()
             os.kill(pid, signal.SIGKILL)
             out, err = asking.communicate(timeout=LIMIT_SECONDS)
@@ -133,13 +132,14 @@ class Cluster:
         worker.wait()
         self.workers.remove(worker)
         self.workers.append(self._worker())
-        return out.decode(), bool(re.search(rf"Lost task .* executor {executor}\)", self.tasks.read_text()))
+        # Whoever ended in time was not lost.
+        return out.decode(), stopped is not True and bool(stopped & self._open_tasks())
 
     def _open_tasks(self):
         """(executor, task) that have begun and not ended."""
         text = self.tasks.read_text()
         begun = re.findall(r"Starting task .*\(TID (\d+)\) \([^)]*executor (\d+)", text)
-        ended = set(re.findall(r"(?:Finished|Lost) task .*\(TID (\d+)\)", text))
+        ended = set(re.findall(r"Finished task .*\(TID (\d+)\)", text))
         return {(executor, task) for task, executor in begun if task not in ended}
 
     def _waits_for(self, executor):
