@@ -94,6 +94,11 @@ fn what_cannot_be_added_is_said_in_a_sentence() {
     for (arguments, sentence) in [
         (&["compact", "/none"][..], "martini: there is no store /none; martini fleet add makes one\n"),
         (&["prune", store, "--older", "90"], "it is a number of days, such as 90d"),
+        (
+            &["add", "s3://a/store", whole],
+            "martini: s3://a/store is a URL, and a store is a folder; keep one, and copy it there",
+        ),
+        (&["ask", "lines", "gs://a/store"], "martini: gs://a/store is a URL, and a store is a folder"),
         (&["add", folder.path().to_str().unwrap(), whole], "is no fleet store: it has other files"),
     ] {
         let refused = run(&[&["fleet"], arguments].concat());
