@@ -95,6 +95,11 @@ fn what_cannot_be_added_is_said_in_a_sentence() {
     for (arguments, sentence) in [
         (&["compact", "/none"][..], "martini: there is no store /none; martini fleet add makes one\n"),
         (&["prune", store, "--older", "90"], "it is a number of days, such as 90d"),
+        (
+            &["add", "s3://a/store", whole],
+            "martini: s3://a/store is a URL, and a store is a folder; keep one, and copy it there",
+        ),
+        (&["ask", "lines", "gs://a/store"], "martini: gs://a/store is a URL, and a store is a folder"),
         (&["add", folder.path().to_str().unwrap(), whole], "is no fleet store: it has other files"),
     ] {
         let refused = run(&[&["fleet"], arguments].concat());
@@ -148,7 +153,7 @@ fn questions_are_sql_for_either_engine() {
     assert!(listed.contains("\nlocks: Which locks cost most"), "{listed}");
     let sql = |engine: &str| run(&["fleet", "ask", "lines", &store, "--param", "top=7", "--sql", engine]).out;
     assert!(sql("duckdb").contains("read_parquet(") && sql("duckdb").ends_with("\nlimit 7;\n"), "{}", sql("duckdb"));
-    assert!(sql("spark").contains("create or replace temporary view run_files using parquet"), "{}", sql("spark"));
+    assert!(sql("spark").contains("create or replace temporary view run_files (run_id bigint, "), "{}", sql("spark"));
     for (arguments, sentence) in [
         (&["none", &*store][..], "'none' is neither a question (martini fleet questions) nor a file"),
         (&["lines", &store, "--param", "x=1"], "the question has no parameter 'x'; it has service, "),

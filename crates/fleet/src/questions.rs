@@ -231,8 +231,10 @@ pub enum Engine {
 pub fn views(engine: Engine, root: &Path) -> String {
     let mut text = String::new();
     text.push_str(match engine {
-        // DuckDB 2.0.1 loses conditions on the columns of partitions where it inlines a step.
-        Engine::Duckdb => "set disabled_optimizers = 'cte_inlining';\n",
+        // DuckDB 2.0.1 loses conditions on the columns of partitions where it inlines a step. Null stands where it does for Spark.
+        Engine::Duckdb => {
+            "set disabled_optimizers = 'cte_inlining';\nset default_null_order = 'nulls_first_on_asc_last_on_desc';\n"
+        }
         Engine::Spark => "set spark.sql.sources.partitionColumnTypeInference.enabled = false;\n",
     });
     // Writing to a text cannot fail.
@@ -259,7 +261,8 @@ fn files(engine: Engine, root: &Path, table: &Table) -> String {
     let folder = root.join(table.name);
     let name = format!("{} view {}_files", engine.create(), table.name);
     if !folder.is_dir() {
-        return format!("{name} as select {} where false", nothing(engine, table));
+        let nothing = columns(engine, table).map(|(name, kind)| format!("cast(null as {kind}) as {name}"));
+        return format!("{name} as select {} where false", nothing.collect::<Vec<_>>().join(", "));
     }
     let folder = folder.display().to_string();
     match engine {
@@ -268,28 +271,32 @@ fn files(engine: Engine, root: &Path, table: &Table) -> String {
             let options = "hive_partitioning = true, hive_types_autocast = false, union_by_name = true";
             format!("{name} as select * from read_parquet({files}, {options})")
         }
-        Engine::Spark => format!("{name} using parquet options (path {})", quoted(&folder)),
+        // Without columns Spark looks into files of each table before it answers.
+        Engine::Spark => {
+            let columns = columns(engine, table).map(|(name, kind)| format!("{name} {kind}"));
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            format!("{name} ({columns}) using parquet options (path {})", quoted(&folder))
+        }
     }
 }
 
-/// The columns of a table that has no files.
-fn nothing(engine: Engine, table: &Table) -> String {
+/// The columns of a table and their types.
+fn columns(engine: Engine, table: &Table) -> impl Iterator<Item = (&'static str, &'static str)> {
     let partition = match table.partition {
         Partition::Day => ["dt", "service"],
         Partition::Release => ["service", "release"],
     };
-    let text = if engine == Engine::Duckdb { "varchar" } else { "string" };
     let columns = table.columns.iter().map(|column| (column.name, column.kind));
-    let columns = columns.chain(partition.map(|name| (name, Kind::Text))).map(|(name, kind)| {
-        let kind = match kind {
-            Kind::Int => "bigint",
-            Kind::Double => "double",
-            Kind::Text => text,
-            Kind::Time => "timestamp",
+    columns.chain(partition.map(|name| (name, Kind::Text))).map(move |(name, kind)| {
+        let kind = match (kind, engine) {
+            (Kind::Int, _) => "bigint",
+            (Kind::Double, _) => "double",
+            (Kind::Text, Engine::Duckdb) => "varchar",
+            (Kind::Text, Engine::Spark) => "string",
+            (Kind::Time, _) => "timestamp",
         };
-        format!("cast(null as {kind}) as {name}")
-    });
-    columns.collect::<Vec<_>>().join(", ")
+        (name, kind)
+    })
 }
 
 /// What a view shows of the files.

@@ -16,6 +16,9 @@ pub enum StoreError {
     /// There is no such folder.
     #[error("there is no store {}; martini fleet add makes one", .0.display())]
     Missing(PathBuf),
+    /// It is in an object store.
+    #[error("{} is a URL, and a store is a folder; keep one, and copy it there (rclone sync)", .0.display())]
+    Url(PathBuf),
     /// It has a schema that is not known.
     #[error("{} was written by a newer Martini (schema {found}); update Martini", .path.display())]
     Newer {

@@ -60,7 +60,7 @@ impl Store {
     /// # Errors
     /// There is none, or it was written by a newer Martini.
     pub fn open(root: &Path) -> Result<Store, StoreError> {
-        let store = Store { root: root.to_owned(), disk: Disk::default() };
+        let store = Store::at(root)?;
         let marker = root.join(MARKER);
         match File::open(&marker) {
             Ok(mut file) => store.check(&mut file).map(|()| store),
@@ -75,9 +75,16 @@ impl Store {
     /// # Errors
     /// The folder has something else, cannot be made, or was written by a newer Martini.
     pub fn open_or_create(root: &Path) -> Result<Store, StoreError> {
-        let store = Store { root: root.to_owned(), disk: Disk::default() };
+        let store = Store::at(root)?;
         store.create()?;
         Ok(store)
+    }
+
+    fn at(root: &Path) -> Result<Store, StoreError> {
+        match root.to_str().is_some_and(|text| text.contains("://")) {
+            true => Err(StoreError::Url(root.to_owned())),
+            false => Ok(Store { root: root.to_owned(), disk: Disk::default() }),
+        }
     }
 
     fn create(&self) -> Result<(), StoreError> {
