@@ -1,5 +1,8 @@
 //! `martini fleet`: what it adds, merges and removes, and what is left when it is killed.
 
+mod kills;
+mod seen;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
