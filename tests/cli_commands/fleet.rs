@@ -1,5 +1,6 @@
 //! `martini fleet`: what it adds, merges and removes, and what is left when it is killed.
 
+mod bad_input;
 mod kills;
 mod seen;
 
