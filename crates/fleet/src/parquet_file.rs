@@ -20,15 +20,19 @@ use crate::columns::{Cells, Rows, Value};
 use crate::schema::{Kind, Table};
 
 /// As many rows are a row group: what a reader takes at once.
-pub(crate) const ROW_GROUP: usize = 1 << 17;
+pub const ROW_GROUP: usize = 1 << 17;
 
 /// Writes rows of a table.
-pub(crate) struct RowWriter<W: Write + Send> {
+pub struct RowWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> RowWriter<W> {
-    pub(crate) fn new(out: W, table: &Table) -> Result<Self> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn new(out: W, table: &Table) -> Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(Default::default()))
             .set_created_by("martini".to_owned())
@@ -37,7 +41,10 @@ impl<W: Write + Send> RowWriter<W> {
     }
 
     /// Writes rows, as one row group or several.
-    pub(crate) fn write(&mut self, rows: &Rows) -> Result<()> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, rows: &Rows) -> Result<()> {
         for from in (0..rows.len()).step_by(ROW_GROUP) {
             let part = from..rows.len().min(from + ROW_GROUP);
             let mut group = self.writer.next_row_group()?;
@@ -57,7 +64,10 @@ impl<W: Write + Send> RowWriter<W> {
     }
 
     /// Ends the file.
-    pub(crate) fn finish(self) -> Result<W> {
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(self) -> Result<W> {
         self.writer.into_inner()
     }
 }
@@ -92,7 +102,7 @@ fn schema(table: &Table) -> Result<TypePtr> {
 }
 
 /// Reads rows of a table, a row group at a time. Columns that a file of an older version does not have are null.
-pub(crate) struct RowReader {
+pub struct RowReader {
     path: PathBuf,
     table: &'static Table,
     reader: SerializedFileReader<File>,
@@ -100,19 +110,26 @@ pub(crate) struct RowReader {
 }
 
 impl RowReader {
-    pub(crate) fn open(path: &Path, table: &'static Table) -> Result<RowReader> {
+    /// Begins to read a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn open(path: &Path, table: &'static Table) -> Result<RowReader> {
         let file = File::open(path)?;
         let reader = unpanicked(|| SerializedFileReader::new(file))?;
         Ok(RowReader { path: path.to_owned(), table, reader, next: 0 })
     }
 
     /// Which file it reads.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The rows of the next row group; `None` behind the last. With `wanted` of these columns only; the others are null.
-    pub(crate) fn next(&mut self, wanted: Option<&[&str]>) -> Result<Option<Rows>> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn next(&mut self, wanted: Option<&[&str]>) -> Result<Option<Rows>> {
         if self.next == self.reader.num_row_groups() {
             return Ok(None);
         }
