@@ -1,5 +1,9 @@
 //! `martini fleet`: what it adds, merges and removes, and what is left when it is killed.
 
+mod bad_input;
+mod kills;
+mod seen;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;

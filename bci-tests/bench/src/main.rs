@@ -8,10 +8,12 @@ mod callers;
 mod compare;
 mod diff;
 mod figures;
+mod fleet;
 mod jars;
 mod launch;
 mod machine;
 mod peers;
+mod random;
 mod reading;
 mod ready;
 mod request;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Benchmark::Server => server::run(&request),
         Benchmark::Threads => threads::run(&request),
         Benchmark::Diff => diff::run(&request),
+        Benchmark::Fleet => fleet::measure(&request),
         Benchmark::Reading => reading::measure(&request),
         Benchmark::Ready => ready::run(&request),
         Benchmark::Torture => Err("torture comes first, since it has options of its own".into()),

@@ -40,6 +40,9 @@ pub(crate) enum Benchmark {
     Ready,
     /// How fast the command reads a trace of a gibibyte, beside `xmllint --stream`; needs no JVM.
     Reading,
+    /// Size of a store of up to 10,000 JVM-days drawn from real traces (`--trace`), speed of `fleet add`, time of each question; needs DuckDB
+    /// (`MARTINI_DUCKDB`) and no JVM.
+    Fleet,
     /// No time: which planted changes `martini diff` names, and what it names where nothing has changed.
     Diff,
     /// What breaks the agent; `bench torture --help` lists its own options.
@@ -82,6 +85,12 @@ pub(crate) struct Request {
     /// A run that takes longer than so many seconds has failed.
     #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
     pub(crate) limit: Duration,
+    /// Traces of real programs that JVM-days are drawn from (`fleet`).
+    #[arg(long = "trace", value_delimiter = ',', value_name = "FILE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Sizes of the stores in JVM-days (`fleet`).
+    #[arg(long, value_delimiter = ',', value_name = "N", default_value = "10,100,1000,10000")]
+    pub(crate) days: Vec<u64>,
     /// Also draw what was seen as an SVG (`ready`).
     #[arg(long, value_name = "PATH")]
     pub(crate) plot: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 /// Rows under headings.
 pub(crate) struct Table {
-    headings: Vec<&'static str>,
+    headings: Vec<String>,
     rows: Vec<Row>,
 }
 
@@ -14,8 +14,8 @@ enum Row {
 
 impl Table {
     /// An empty one.
-    pub(crate) fn new(headings: &[&'static str]) -> Self {
-        Self { headings: headings.to_vec(), rows: Vec::new() }
+    pub(crate) fn new(headings: &[impl AsRef<str>]) -> Self {
+        Self { headings: headings.iter().map(|heading| heading.as_ref().to_owned()).collect(), rows: Vec::new() }
     }
 
     /// Adds a row; cells that are missing at its end are empty.
@@ -43,7 +43,7 @@ impl Table {
                 Row::Said(name, _) => widths[0] = widths[0].max(name.chars().count()),
             }
         }
-        let line = |cells: &[&str]| {
+        let line = |cells: &[String]| {
             let mut line = String::new();
             for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
                 if column == 0 {
@@ -57,7 +57,7 @@ impl Table {
         let mut text = line(&self.headings);
         for row in &self.rows {
             match row {
-                Row::Cells(cells) => text.push_str(&line(&cells.iter().map(String::as_str).collect::<Vec<_>>())),
+                Row::Cells(cells) => text.push_str(&line(cells)),
                 Row::Said(name, sentence) => text.push_str(&format!("{name:width$}  {sentence}\n", width = widths[0])),
             }
         }
@@ -68,15 +68,14 @@ impl Table {
     pub(crate) fn markdown(&self) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let escape = |cell: &String| cell.replace('|', "\\|");
-        let headings: Vec<String> = self.headings.iter().map(|&heading| heading.to_owned()).collect();
-        let mut text = line(&headings);
-        text.push_str(&format!("|---{}|\n", "|---:".repeat(headings.len() - 1)));
+        let mut text = line(&self.headings);
+        text.push_str(&format!("|---{}|\n", "|---:".repeat(self.headings.len() - 1)));
         for row in &self.rows {
             let mut cells = match row {
                 Row::Cells(cells) => cells.iter().map(escape).collect(),
                 Row::Said(name, sentence) => vec![escape(name), escape(sentence)],
             };
-            cells.resize(headings.len(), String::new());
+            cells.resize(self.headings.len(), String::new());
             text.push_str(&line(&cells));
         }
         text

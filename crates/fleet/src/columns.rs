@@ -10,10 +10,14 @@ use crate::schema::{Kind, Table};
 
 /// The value of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// Not recorded, or does not apply.
     None,
+    /// An integer, or a time in microseconds since 1970.
     Int(i64),
+    /// A floating point number.
     Double(f64),
+    /// A text.
     Text(Rc<str>),
 }
 
@@ -74,9 +78,12 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 
 /// The cells of a column.
 #[derive(Clone, Debug)]
-pub(crate) enum Cells {
+pub enum Cells {
+    /// Integers and times.
     Int(Vec<Option<i64>>),
+    /// Floating point numbers.
     Double(Vec<Option<f64>>),
+    /// Texts.
     Text(Vec<Option<Rc<str>>>),
 }
 
@@ -103,8 +110,9 @@ impl Cells {
 
 /// Rows of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows {
-    pub(crate) table: &'static Table,
+pub struct Rows {
+    /// Which.
+    pub table: &'static Table,
     columns: Vec<Cells>,
     len: usize,
     /// Each text once.
@@ -112,21 +120,29 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(table: &'static Table) -> Rows {
+    /// None yet.
+    pub fn new(table: &'static Table) -> Rows {
         let columns = table.columns.iter().map(|column| Cells::of(column.kind)).collect();
         Rows { table, columns, len: 0, texts: FxHashSet::default() }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.len
     }
 
-    pub(crate) fn columns(&self) -> &[Cells] {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Their columns, in the order of the table.
+    pub fn columns(&self) -> &[Cells] {
         &self.columns
     }
 
     /// Adds a row: a value for each column, in their order.
-    pub(crate) fn push(&mut self, row: impl IntoIterator<Item = Value>) {
+    pub fn push(&mut self, row: impl IntoIterator<Item = Value>) {
         let mut row = row.into_iter();
         for cells in &mut self.columns {
             match (cells, row.next().unwrap_or(Value::None)) {
@@ -161,7 +177,7 @@ impl Rows {
     }
 
     /// A row.
-    pub(crate) fn row(&self, at: usize) -> impl Iterator<Item = Value> {
+    pub fn row(&self, at: usize) -> impl Iterator<Item = Value> {
         self.columns.iter().map(move |cells| match cells {
             Cells::Int(cells) => cells[at].into(),
             Cells::Double(cells) => cells[at].into(),
@@ -170,7 +186,7 @@ impl Rows {
     }
 
     /// The cells of a column of integers; none if there is no such column.
-    pub(crate) fn ints(&self, name: &str) -> &[Option<i64>] {
+    pub fn ints(&self, name: &str) -> &[Option<i64>] {
         match self.table.column(name).map(|at| &self.columns[at]) {
             Some(Cells::Int(cells)) => cells,
             _ => &[],
@@ -178,7 +194,7 @@ impl Rows {
     }
 
     /// The same rows, sorted by their columns.
-    pub(crate) fn sorted(&self) -> Rows {
+    pub fn sorted(&self) -> Rows {
         let mut order: Vec<usize> = (0..self.len).collect();
         let compare = |a: &usize, b: &usize| {
             let mut by_column = self.columns.iter().map(|cells| cells.compare(*a, *b));

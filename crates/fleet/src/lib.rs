@@ -4,12 +4,12 @@
 //! [`schema`] is the code. Nothing is computed here a second time: a [`Recording`] takes its numbers from the reports of `analysis`.
 
 pub mod answer;
-mod columns;
+pub mod columns;
 mod content;
 mod disk;
 mod labels;
 mod names;
-mod parquet_file;
+pub mod parquet_file;
 pub mod questions;
 mod recording;
 mod rows;

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,15 +20,19 @@ use crate::columns::{Cells, Rows, Value};
 use crate::schema::{Kind, Table};
 
 /// As many rows are a row group: what a reader takes at once.
-pub(crate) const ROW_GROUP: usize = 1 << 17;
+pub const ROW_GROUP: usize = 1 << 17;
 
 /// Writes rows of a table.
-pub(crate) struct RowWriter<W: Write + Send> {
+pub struct RowWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> RowWriter<W> {
-    pub(crate) fn new(out: W, table: &Table) -> Result<Self> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn new(out: W, table: &Table) -> Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(Default::default()))
             .set_created_by("martini".to_owned())
@@ -36,7 +41,10 @@ impl<W: Write + Send> RowWriter<W> {
     }
 
     /// Writes rows, as one row group or several.
-    pub(crate) fn write(&mut self, rows: &Rows) -> Result<()> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, rows: &Rows) -> Result<()> {
         for from in (0..rows.len()).step_by(ROW_GROUP) {
             let part = from..rows.len().min(from + ROW_GROUP);
             let mut group = self.writer.next_row_group()?;
@@ -56,7 +64,10 @@ impl<W: Write + Send> RowWriter<W> {
     }
 
     /// Ends the file.
-    pub(crate) fn finish(self) -> Result<W> {
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(self) -> Result<W> {
         self.writer.into_inner()
     }
 }
@@ -91,25 +102,43 @@ fn schema(table: &Table) -> Result<TypePtr> {
 }
 
 /// Reads rows of a table, a row group at a time. Columns that a file of an older version does not have are null.
-pub(crate) struct RowReader {
+pub struct RowReader {
+    path: PathBuf,
     table: &'static Table,
     reader: SerializedFileReader<File>,
     next: usize,
 }
 
 impl RowReader {
-    pub(crate) fn open(path: &Path, table: &'static Table) -> Result<RowReader> {
-        let reader = SerializedFileReader::new(File::open(path)?)?;
-        Ok(RowReader { table, reader, next: 0 })
+    /// Begins to read a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn open(path: &Path, table: &'static Table) -> Result<RowReader> {
+        let file = File::open(path)?;
+        let reader = unpanicked(|| SerializedFileReader::new(file))?;
+        Ok(RowReader { path: path.to_owned(), table, reader, next: 0 })
+    }
+
+    /// Which file it reads.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The rows of the next row group; `None` behind the last. With `wanted` of these columns only; the others are null.
-    pub(crate) fn next(&mut self, wanted: Option<&[&str]>) -> Result<Option<Rows>> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn next(&mut self, wanted: Option<&[&str]>) -> Result<Option<Rows>> {
         if self.next == self.reader.num_row_groups() {
             return Ok(None);
         }
-        let group = self.reader.get_row_group(self.next)?;
         self.next += 1;
+        unpanicked(|| self.row_group(self.next - 1, wanted)).map(Some)
+    }
+
+    fn row_group(&self, number: usize, wanted: Option<&[&str]>) -> Result<Rows> {
+        let group = self.reader.get_row_group(number)?;
         let length = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let names: Vec<String> =
             group.metadata().columns().iter().map(|column| column.column_path().string()).collect();
@@ -127,8 +156,14 @@ impl RowReader {
         for _ in 0..length {
             rows.push(columns.iter_mut().map(|column| column.next().unwrap_or(Value::None)));
         }
-        Ok(Some(rows))
+        Ok(rows)
     }
+}
+
+/// Reads what may be damaged: `parquet` panics at some offsets and lengths that cannot be.
+fn unpanicked<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(ParquetError::General("an offset or a length cannot be".to_owned()));
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
 }
 
 fn read_column(reader: ColumnReader, length: usize) -> Result<Vec<Value>> {
@@ -154,4 +189,56 @@ fn read_values<T: DataType>(
         .into_iter()
         .map(|level| if level > 0 { values.next().map_or(Value::None, &value) } else { Value::None })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::row;
+    use crate::schema::CLASS;
+
+    static OLDER: Table = Table { columns: CLASS.columns.split_at(1).0, ..CLASS };
+
+    #[test]
+    fn columns_that_an_older_file_does_not_have_are_null() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut writer = RowWriter::new(file.reopen().unwrap(), &OLDER).unwrap();
+        let mut rows = Rows::new(&OLDER);
+        rows.push(row![7_i64]);
+        writer.write(&rows).unwrap();
+        writer.finish().unwrap();
+        let mut reader = RowReader::open(file.path(), &CLASS).unwrap();
+        let read = reader.next(None).unwrap().unwrap();
+        assert_eq!(read.row(0).collect::<Vec<_>>(), [Value::Int(7), Value::None, Value::None]);
+        assert!(reader.next(None).unwrap().is_none());
+    }
+
+    /// Whatever byte is another one, and wherever the file ends.
+    #[test]
+    fn a_damaged_file_is_an_error_or_rows() {
+        let mut rows = Rows::new(&CLASS);
+        (0..40_i64).for_each(|id| rows.push(row![id, id, format!("shop.Class{id}")]));
+        let mut writer = RowWriter::new(Vec::new(), &CLASS).unwrap();
+        writer.write(&rows).unwrap();
+        let whole = writer.finish().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let read = |bytes: &[u8]| -> Result<usize> {
+            std::fs::write(file.path(), bytes)?;
+            let (mut reader, mut rows) = (RowReader::open(file.path(), &CLASS)?, 0);
+            while let Some(next) = reader.next(None)? {
+                rows += next.len();
+            }
+            Ok(rows)
+        };
+        assert_eq!(read(&whole).unwrap(), 40);
+        for at in 0..whole.len() {
+            assert!(read(&whole[..at]).is_err(), "{at}");
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= change;
+                // It may be a byte of a name, or one that nobody reads.
+                let _ = read(&bytes);
+            }
+        }
+    }
 }

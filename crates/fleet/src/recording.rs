@@ -60,7 +60,7 @@ impl Recording<'_> {
             date: Date::of(rows::run::begin(self.report)),
             run: rows::run::run(self, recording, &labels),
             labels,
-            tables: tables.iter().map(Rows::sorted).collect(),
+            tables: tables.into_iter().map(|rows| rows.sorted()).collect(),
         })
     }
 }

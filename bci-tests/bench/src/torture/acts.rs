@@ -1,6 +1,6 @@
 //! What happens to a JVM from outside while it runs.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Something that is done to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

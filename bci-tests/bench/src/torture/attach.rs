@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ::attach::{Pid, Process};
 
 use super::modes::Mode;
-use super::random::Random;
+use crate::random::Random;
 
 /// Different recordings in one JVM.
 const MOST: u64 = 6;

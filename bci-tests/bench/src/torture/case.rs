@@ -13,8 +13,8 @@ use super::flags::{self, Flag, Gc};
 use super::modes::Mode;
 use super::place::Place;
 use super::programs::{PROGRAMS, Program};
-use super::random::Random;
 use super::request::Request;
+use crate::random::Random;
 
 /// How often several flags are tried before there are fewer of them.
 const FLAGS: u64 = 4;

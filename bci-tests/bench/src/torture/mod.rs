@@ -10,7 +10,6 @@ mod jvm;
 mod modes;
 mod place;
 mod programs;
-mod random;
 mod request;
 mod run;
 mod tally;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::random::Random;
+use crate::random::Random;
 
 /// The options of one run, and what they lead to expect.
 #[derive(Clone, Debug, Default)]

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
-use super::Store;
 use super::error::StoreError;
 use super::layout::{self, FileName, Part, TableFile};
 use super::transaction::Transaction;
+use super::{Store, next};
 use crate::columns::{Rows, Value};
 use crate::parquet_file::{ROW_GROUP, RowReader};
 use crate::schema::{Partition, RUN, TABLES, Table};
@@ -169,8 +169,7 @@ impl<'s> Runs<'s> {
             match file.name {
                 FileName::Single { run, .. } => singles.push((run, file.path.clone())),
                 FileName::Merged(_) => {
-                    let path = store.root.join(&file.path);
-                    let reader = RowReader::open(&path, table).map_err(StoreError::in_parquet(&path))?;
+                    let reader = store.open_file(&file.path, table)?;
                     merged.push(Merged { reader, rows: Rows::new(table), at: 0 });
                 }
             }
@@ -181,15 +180,13 @@ impl<'s> Runs<'s> {
 
     /// The next rows, of one run; `None` behind the last.
     fn next(&mut self) -> Result<Option<Rows>, StoreError> {
-        let failed = StoreError::in_parquet(&self.store.root);
-        if let Some(rows) = self.reading.as_mut().map(|reader| reader.next(None)).transpose().map_err(failed)?.flatten()
-        {
+        if let Some(rows) = self.reading.as_mut().map(|reader| next(reader, None)).transpose()?.flatten() {
             return Ok(Some(rows));
         }
         self.reading = None;
         let mut first: Option<(i64, usize)> = None;
         for (number, merged) in self.merged.iter_mut().enumerate() {
-            let run = merged.run().map_err(StoreError::in_parquet(&self.store.root))?;
+            let run = merged.run()?;
             first = run.map(|run| (run, number)).into_iter().chain(first).min();
         }
         match (first, self.singles.front()) {
@@ -199,8 +196,7 @@ impl<'s> Runs<'s> {
             (_, None) => Ok(None),
             (_, Some(_)) => {
                 let Some((_, path)) = self.singles.pop_front() else { return Ok(None) };
-                let path = self.store.root.join(path);
-                self.reading = Some(RowReader::open(&path, self.table).map_err(StoreError::in_parquet(&path))?);
+                self.reading = Some(self.store.open_file(&path, self.table)?);
                 self.next()
             }
         }
@@ -209,9 +205,9 @@ impl<'s> Runs<'s> {
 
 impl Merged {
     /// The run of the next row.
-    fn run(&mut self) -> parquet::errors::Result<Option<i64>> {
+    fn run(&mut self) -> Result<Option<i64>, StoreError> {
         while self.at == self.rows.len() {
-            match self.reader.next(None)? {
+            match next(&mut self.reader, None)? {
                 Some(rows) => (self.rows, self.at) = (rows, 0),
                 None => return Ok(None),
             }

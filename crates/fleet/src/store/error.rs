@@ -52,6 +52,14 @@ pub enum StoreError {
     /// Two ids are the same by chance.
     #[error(transparent)]
     Collision(#[from] Collision),
+    /// A file is there, and is not as it was written.
+    #[error("{} is damaged: {problem}; restore it, or remove its service from all tables and add the traces again", .path.display())]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// What the format says.
+        problem: String,
+    },
     /// A file or folder cannot be read or written.
     #[error("{}: {problem}", .path.display())]
     File {
@@ -68,7 +76,7 @@ impl StoreError {
         move |error| StoreError::File { path: path.to_owned(), problem: error.to_string() }
     }
 
-    /// What is wrong with a Parquet file.
+    /// Why a Parquet file is not written.
     pub(super) fn in_parquet(path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
         move |error| {
             let problem = match error {
@@ -76,6 +84,14 @@ impl StoreError {
                 error => error.to_string(),
             };
             StoreError::File { path: path.to_owned(), problem }
+        }
+    }
+
+    /// Why a Parquet file is not read.
+    pub(super) fn in_reading(path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
+        move |error| match error {
+            error @ ParquetError::External(_) => StoreError::in_parquet(path)(error),
+            error => StoreError::Damaged { path: path.to_owned(), problem: error.to_string() },
         }
     }
 }

@@ -147,11 +147,21 @@ impl Store {
         wanted: Option<&[&str]>,
         mut take: impl FnMut(Rows) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let path = self.root.join(path);
-        let mut reader = RowReader::open(&path, table).map_err(StoreError::in_parquet(&path))?;
-        while let Some(rows) = reader.next(wanted).map_err(StoreError::in_parquet(&path))? {
+        let mut reader = self.open_file(path, table)?;
+        while let Some(rows) = next(&mut reader, wanted)? {
             take(rows)?;
         }
         Ok(())
     }
+
+    /// A file below the store.
+    fn open_file(&self, path: &Path, table: &'static Table) -> Result<RowReader, StoreError> {
+        let path = self.root.join(path);
+        RowReader::open(&path, table).map_err(StoreError::in_reading(&path))
+    }
+}
+
+/// The rows of a file's next row group, or some of their columns.
+fn next(reader: &mut RowReader, wanted: Option<&[&str]>) -> Result<Option<Rows>, StoreError> {
+    reader.next(wanted).map_err(|error| StoreError::in_reading(reader.path())(error))
 }
