@@ -5,7 +5,7 @@
 //! a table that count, each with the labels of its run; views of names have each name once.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::schema::{Kind, Partition, RUN, TABLES, Table};
 
@@ -227,8 +227,54 @@ pub enum Engine {
     Spark,
 }
 
+/// Where the files of a store are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a folder.
+    Folder(PathBuf),
+    /// Behind a URL that the engine reads.
+    Url {
+        /// The URL of the store, without a slash at its end.
+        url: String,
+        /// The tables of which there are files.
+        tables: Vec<String>,
+    },
+}
+
+impl Place {
+    /// Where the files of a table are; `None` if there are none.
+    fn of(&self, table: &Table) -> Option<String> {
+        match self {
+            Place::Folder(root) => {
+                let folder = root.join(table.name);
+                folder.is_dir().then(|| folder.display().to_string())
+            }
+            Place::Url { url, tables } => {
+                tables.iter().any(|name| name == table.name).then(|| format!("{url}/{}", table.name))
+            }
+        }
+    }
+}
+
+/// What an engine is asked to know the tables of a store behind a URL: statements that go before the question, and the question. Each row of
+/// the answer is the name of a table.
+pub fn listing(engine: Engine, url: &str) -> (String, String) {
+    let (before, files, path) = match engine {
+        Engine::Duckdb => (String::new(), format!("glob({})", quoted(&format!("{url}/*/*/*/*.parquet"))), "file"),
+        // The format in which Spark does not look into files of which only the path is wanted.
+        Engine::Spark => {
+            let options = "recursiveFileLookup 'true', pathGlobFilter '*.parquet'";
+            let view =
+                format!("create temporary view listed using binaryFile options (path {}, {options});\n", quoted(url));
+            (view, "listed".to_owned(), "path")
+        }
+    };
+    let table = format!("regexp_extract({path}, '/([a-z_]+)/[^/]+/[^/]+/[^/]+[.]parquet$', 1)");
+    (before, format!("select distinct {table} as name from {files}"))
+}
+
 /// The statements that make the views of a store, each with a semicolon behind it.
-pub fn views(engine: Engine, root: &Path) -> String {
+pub fn views(engine: Engine, place: &Place) -> String {
     let mut text = String::new();
     text.push_str(match engine {
         // DuckDB 2.0.1 loses conditions on the columns of partitions where it inlines a step. Null stands where it does for Spark.
@@ -239,7 +285,7 @@ pub fn views(engine: Engine, root: &Path) -> String {
     });
     // Writing to a text cannot fail.
     for table in TABLES {
-        let _ = writeln!(text, "{};", files(engine, root, table));
+        let _ = writeln!(text, "{};", files(engine, place, table));
     }
     for table in [&RUN].into_iter().chain(TABLES.iter().copied().filter(|table| *table != &RUN)) {
         let _ = writeln!(text, "{} view {} as {};", engine.create(), table.name, view(table));
@@ -257,14 +303,12 @@ impl Engine {
 }
 
 /// The view of all rows of a table's files.
-fn files(engine: Engine, root: &Path, table: &Table) -> String {
-    let folder = root.join(table.name);
+fn files(engine: Engine, place: &Place, table: &Table) -> String {
     let name = format!("{} view {}_files", engine.create(), table.name);
-    if !folder.is_dir() {
+    let Some(folder) = place.of(table) else {
         let nothing = columns(engine, table).map(|(name, kind)| format!("cast(null as {kind}) as {name}"));
         return format!("{name} as select {} where false", nothing.collect::<Vec<_>>().join(", "));
-    }
-    let folder = folder.display().to_string();
+    };
     match engine {
         Engine::Duckdb => {
             let files = quoted(&format!("{folder}/*/*/*.parquet"));
@@ -393,12 +437,22 @@ mod tests {
     }
 
     #[test]
+    fn a_url_is_asked_for_its_tables() {
+        let place = Place::Url { url: "s3://a/b".to_owned(), tables: vec!["run".to_owned()] };
+        let sql = views(Engine::Duckdb, &place);
+        assert!(sql.contains("read_parquet('s3://a/b/run/*/*/*.parquet', ") && !sql.contains("s3://a/b/gc"), "{sql}");
+        assert!(views(Engine::Spark, &place).contains("options (path 's3://a/b/run')"));
+        assert!(listing(Engine::Duckdb, "s3://a/b").1.ends_with(" from glob('s3://a/b/*/*/*/*.parquet')"));
+    }
+
+    #[test]
     fn tables_without_files_are_empty_views() {
         let folder = tempfile::tempdir().unwrap();
-        let sql = views(Engine::Spark, folder.path());
+        let place = Place::Folder(folder.path().to_owned());
+        let sql = views(Engine::Spark, &place);
         assert!(sql.contains("temporary view run_files as select cast(null as bigint) as run_id, "), "{sql}");
         std::fs::create_dir(folder.path().join("run")).unwrap();
-        let sql = views(Engine::Duckdb, folder.path());
+        let sql = views(Engine::Duckdb, &place);
         assert!(sql.contains("create or replace view run_files as select * from read_parquet('"), "{sql}");
     }
 }

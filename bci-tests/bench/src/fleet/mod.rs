@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ::fleet::questions::{Engine, QUESTIONS, views};
+use ::fleet::questions::{Engine, Place, QUESTIONS, views};
 use serde_json::{Value, json};
 
 use self::generate::{PIECES, Plan};
@@ -171,7 +171,10 @@ fn ask(name: &str, duckdb: &Path, store: &Path, folder: &Path, request: &Request
     let given: Vec<(String, String)> = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
     let sql = question.sql(&given).map_err(|e| e.to_string())?;
     let spilled = folder.join("spilled").display().to_string();
-    let sql = format!("{SETTINGS}; set temp_directory = '{spilled}';\n{}{sql}", views(Engine::Duckdb, store));
+    let sql = format!(
+        "{SETTINGS}; set temp_directory = '{spilled}';\n{}{sql}",
+        views(Engine::Duckdb, &Place::Folder(store.to_owned()))
+    );
     run(Command::new(duckdb).args(["-init", "/dev/null", "-bail", "-csv", "-c", &sql]), request.limit)
 }
 

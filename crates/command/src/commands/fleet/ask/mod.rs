@@ -7,10 +7,10 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use fleet::Store;
 use fleet::answer::Answer;
-use fleet::questions::{QUESTIONS, Question, views};
+use fleet::questions::{Place, QUESTIONS, Question, listing, views};
 
 use crate::commands::fleet::engine::{EngineArguments, EngineName};
 use crate::exit;
@@ -24,7 +24,7 @@ use crate::render::answer::Format;
 pub(super) struct Arguments {
     /// Name of a question, or a file with your own
     question: String,
-    /// Folder of the store
+    /// Folder of the store, or a URL such as s3://bucket/store that the engine reads
     store: PathBuf,
     /// Value of a parameter (repeatable)
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
@@ -48,7 +48,6 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    Store::open(&arguments.store)?;
     let own;
     let question = match QUESTIONS.iter().find(|(name, _)| *name == arguments.question) {
         Some((_, question)) => question.clone(),
@@ -60,14 +59,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
     };
     let sql = question.sql(&arguments.param)?;
+    let place = arguments.place()?;
     let mut out = anstream::stdout();
     if let Some(engine) = arguments.sql {
-        let sql = views(engine.into(), &arguments.store) + sql.trim_end().trim_end_matches(';');
+        let sql = views(engine.into(), &place) + sql.trim_end().trim_end_matches(';');
         writeln!(out, "{sql};")?;
     } else if let Some(page) = &arguments.page {
-        page::write(arguments, &question, page)?;
+        page::write(arguments, &place, &question, page)?;
     } else {
-        let answer = arguments.ask(&sql)?;
+        let answer = arguments.ask(&place, &sql)?;
         write!(out, "{}", arguments.format.text(&answer))?;
     }
     Ok(exit::OK)
@@ -75,8 +75,25 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 
 impl Arguments {
     /// Has the engine answer a question.
-    fn ask(&self, sql: &str) -> anyhow::Result<Answer> {
-        self.engine.ask(&views(self.engine.engine(), &self.store), sql)
+    fn ask(&self, place: &Place, sql: &str) -> anyhow::Result<Answer> {
+        self.engine.ask(&views(self.engine.engine(), place), sql)
+    }
+
+    /// Where the store is. The engine that answers also lists what is behind a URL; the SQL for others is that of a folder.
+    fn place(&self) -> anyhow::Result<Place> {
+        let url = self.store.to_str().filter(|text| text.contains("://") && self.sql.is_none());
+        let Some(url) = url.map(|url| url.trim_end_matches('/')) else {
+            Store::open(&self.store)?;
+            return Ok(Place::Folder(self.store.clone()));
+        };
+        let (before, question) = listing(self.engine.engine(), url);
+        let listed = self.engine.ask(&before, &question)?;
+        let tables: Vec<String> =
+            listed.rows.iter().filter_map(|row| row.first()?.as_str().map(str::to_owned)).collect();
+        if !tables.iter().any(|table| table == "run") {
+            bail!("there is no store at {url}");
+        }
+        Ok(Place::Url { url: url.to_owned(), tables })
     }
 }
 

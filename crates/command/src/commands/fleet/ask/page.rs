@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use fleet::answer::Answer;
-use fleet::questions::{Question, Trend};
+use fleet::questions::{Place, Question, Trend};
 use serde_json::Value;
 use trace::file::{self, IfTaken};
 
@@ -18,12 +18,17 @@ use crate::report::{Asked, Days, REPORT, write_fleet};
 const MOST_DAYS: usize = 60;
 
 /// Asks the question, also about each day, and writes the page.
-pub(super) fn write(arguments: &Arguments, question: &Question<'_>, output: &Path) -> anyhow::Result<()> {
+pub(super) fn write(
+    arguments: &Arguments,
+    place: &Place,
+    question: &Question<'_>,
+    output: &Path,
+) -> anyhow::Result<()> {
     // Before the engine is asked, which may take long.
     file::check(output, REPORT, IfTaken::Replace).map_err(|refusal| anyhow!("{refusal}; name another file"))?;
-    let answer = arguments.ask(&question.sql(&arguments.param)?)?;
+    let answer = arguments.ask(place, &question.sql(&arguments.param)?)?;
     let trend = match question.trend() {
-        Some(trend) if !answer.rows.is_empty() => days(arguments, question, &trend, &answer)?,
+        Some(trend) if !answer.rows.is_empty() => days(arguments, place, question, &trend, &answer)?,
         _ => None,
     };
     let asked = Asked {
@@ -40,6 +45,7 @@ pub(super) fn write(arguments: &Arguments, question: &Question<'_>, output: &Pat
 /// What the rows of an answer were on each day. `None` if the answer lacks a column of the trend.
 fn days(
     arguments: &Arguments,
+    place: &Place,
     question: &Question<'_>,
     trend: &Trend<'_>,
     answer: &Answer,
@@ -50,10 +56,10 @@ fn days(
     let rows: Vec<Vec<String>> =
         answer.rows.iter().map(|row| keys.iter().map(|&key| text(&row[key])).collect()).collect();
     let mut days: Vec<String> =
-        arguments.ask(&question.days(&arguments.param)?)?.rows.iter().map(|row| text(&row[0])).collect();
+        arguments.ask(place, &question.days(&arguments.param)?)?.rows.iter().map(|row| text(&row[0])).collect();
     let left_out = days.len().saturating_sub(MOST_DAYS);
     days.drain(..left_out);
-    let by_day = arguments.ask(&question.sql_by_day(trend, &arguments.param, &days, &rows)?)?;
+    let by_day = arguments.ask(place, &question.sql_by_day(trend, &arguments.param, &days, &rows)?)?;
     // A day, the keys, and the number.
     let mut numbers: HashMap<(String, Vec<String>), Value> = HashMap::new();
     for row in by_day.rows {
