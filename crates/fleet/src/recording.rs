@@ -53,7 +53,7 @@ impl Recording<'_> {
             rows::jvm::compilations(run, &self.report.warm_up),
         ];
         tables.extend([names.classes, names.frames, names.stacks]);
-        tables.retain(|rows| rows.len() > 0);
+        tables.retain(|rows| !rows.is_empty());
         Ok(RunRows {
             content: self.content.0,
             recording,

@@ -73,7 +73,7 @@ impl Store {
                     &new
                 }
             };
-            if rows.len() > 0 {
+            if !rows.is_empty() {
                 let mut file = transaction.file(layout::folder(rows.table, &part).join(name.text()), rows.table)?;
                 file.write(rows)?;
                 file.finish()?;
