@@ -4,18 +4,39 @@
 -- :from = '0000-00-00'  days from this one on
 -- :until = '9999-99-99'  days before this one
 -- :top = 20  rows
-select class || '.' || method as place,
-  count(distinct service) as services,
-  cast(sum(bytes) as bigint) as bytes,
-  cast(round(sqrt(sum(error * error))) as bigint) as bytes_error,
-  count(distinct run_id) as runs
-from alloc join (
+with on_stack as (
     select distinct stack_id, class, method
     from stack join frame on frame.frame_id = stack.frame_id
     where is_own = 0 and class <> ''
-  ) on_stack on on_stack.stack_id = alloc.stack_id
-where dt >= :from and dt < :until
-group by class, method
-having count(distinct service) >= :services
+  ),
+  -- Sums first, since a stack has many frames and runs have the same stacks.
+  by_run as (
+    select service, stack_id, run_id, sum(bytes) as bytes, sum(error * error) as squares
+    from alloc
+    where dt >= :from and dt < :until
+    group by service, stack_id, run_id
+  ),
+  by_stack as (
+    select service, stack_id, sum(bytes) as bytes, sum(squares) as squares
+    from by_run
+    group by service, stack_id
+  ),
+  places as (
+    select class, method, count(distinct service) as services, sum(bytes) as bytes, sum(squares) as squares
+    from by_stack join on_stack on on_stack.stack_id = by_stack.stack_id
+    group by class, method
+    having count(distinct service) >= :services
+    order by sum(bytes) desc, class || '.' || method
+    limit :top
+  )
+select places.class || '.' || places.method as place,
+  services,
+  cast(max(places.bytes) as bigint) as bytes,
+  cast(round(sqrt(max(places.squares))) as bigint) as bytes_error,
+  count(distinct run_id) as runs
+from places
+  join on_stack on on_stack.class = places.class and on_stack.method = places.method
+  join by_run on by_run.stack_id = on_stack.stack_id
+group by places.class, places.method, services
 order by bytes desc, place
 limit :top

@@ -4,6 +4,7 @@
 //! numbers are multiplied by how busy that hour was (0.5 to 1.5) and once more each by itself (0.9 to 1.1). Each service runs one of the real
 //! programs on several hosts; its second release starts half way.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::thread;
@@ -54,15 +55,17 @@ const PARTIAL: &[&str] = &["alloc", "cpu", "live", "lock_wait"];
 /// How a number of JVM-days is made up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    days: u64,
-    hosts: u64,
+    pub(super) days: u64,
+    pub(super) hosts: u64,
+    /// Pieces differ as above; otherwise each has the rows of its trace as they are.
+    pub(super) is_varied: bool,
 }
 
 impl Plan {
     /// At least so many JVM-days; up to as many as services there are, each service has a host.
     pub(super) fn of(jvm_days: u64) -> Plan {
         let days = jvm_days.div_ceil(SERVICES).clamp(1, DAYS);
-        Plan { days, hosts: jvm_days.div_ceil(days) }
+        Plan { days, hosts: jvm_days.div_ceil(days), is_varied: true }
     }
 
     /// How many JVM-days it makes.
@@ -123,7 +126,7 @@ impl Generator<'_> {
     /// The names, which are those of the real trace.
     fn names(&self) -> Result<(), String> {
         for (table, file) in &self.seed.names {
-            for release in ["1", "2"] {
+            for release in BTreeSet::from([self.release(0), self.release(self.plan.days - 1)]) {
                 let folder =
                     self.store.join(table.name).join(format!("service=service-{}/release={release}", self.service));
                 made(&folder)?;
@@ -172,12 +175,14 @@ impl Generator<'_> {
         let mut writer = RowWriter::new(File::create(path)?, table)?;
         let mut rows = Rows::new(table);
         let is_amount: Vec<bool> = table.columns.iter().map(|column| AMOUNTS.contains(&column.name)).collect();
+        let is_partial = self.plan.is_varied && PARTIAL.contains(&table.name);
         for piece in pieces {
             for row in seed {
-                if PARTIAL.contains(&table.name) && random.once_in(10) {
+                if is_partial && random.once_in(10) {
                     continue;
                 }
                 let factor = piece.busy * (0.9 + random.below(200) as f64 / 1_000.0);
+                let factor = if self.plan.is_varied { factor } else { 1.0 };
                 rows.push(row.iter().zip(table.columns).zip(&is_amount).map(|((value, column), is_amount)| {
                     match (column.name, value) {
                         ("run_id", _) => Value::Int(piece.run),

@@ -142,16 +142,21 @@ impl<'r> Seeds<'r> {
     /// What a JVM-day of each trace takes if its pieces are really added and merged, beside one that is generated.
     fn a_real_day(&self, martini: &Path, request: &Request) -> Result<String, String> {
         let real = self.added(martini, "day", PIECES, request)?;
-        let generated = self.folder.join("generated-day");
         let days = self.traces.len() as u64;
-        generate::generate(&self.services, &self.store, &generated, Plan::of(days))?;
-        let sizes = [&real, &generated].map(|store| seeds::bytes(store).map(|bytes| bytes as f64 / days as f64 / 1e3));
-        let [real, generated] = sizes;
+        let kilobytes = |store: &Path| seeds::bytes(store).map(|bytes| bytes as f64 / days as f64 / 1e3);
+        let generated = |is_varied: bool| {
+            let store = self.folder.join(if is_varied { "varied" } else { "alike" });
+            generate::generate(&self.services, &self.store, &store, Plan { is_varied, ..Plan::of(days) })?;
+            kilobytes(&store)
+        };
         let traces: u64 = self.traces.iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len()).sum();
-        let of_traces = PIECES as f64 * traces as f64 / days as f64 / 1e3;
         Ok(format!(
-            "a JVM-day of {PIECES} pieces: {of_traces:.0} kB of traces, {:.0} kB in a store after add and compact, {:.0} kB generated",
-            real?, generated?
+            "a JVM-day of {PIECES} pieces: {:.0} kB of traces; {:.0} kB in a store if each trace is added {PIECES} times and merged, \
+             {:.0} kB if the same is generated, {:.0} kB if generated pieces differ",
+            PIECES as f64 * traces as f64 / days as f64 / 1e3,
+            kilobytes(&real)?,
+            generated(false)?,
+            generated(true)?
         ))
     }
 
