@@ -189,6 +189,7 @@ fn what_does_not_fit_is_refused(jdk: &'static Jdk) {
     busy.martini("attach", &["--roll", "1s", "--to", "otlp:host"]).refused("is no URL");
     busy.martini("attach", &["--roll", "1s", "--to", "a", "--to", "b"]).refused("--to names several folders");
     busy.martini("attach", &["--roll", "1s", "--redact", "*"]).refused("is not the beginning of names");
+    busy.martini("attach", &["--redact", "a.*", "--duration", "1s"]).refused("traces of --roll");
     let run = end(Command::new(&martini::built().command).args(["run", "--roll", "1s", "sh", "-c", "true"]));
     run.refused("--roll is for a JVM that this command starts itself");
     busy.end();

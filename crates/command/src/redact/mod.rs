@@ -34,9 +34,14 @@ pub(crate) struct RedactArguments {
 }
 
 impl RedactArguments {
+    /// Whether names are to be replaced.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        !self.redact.is_empty()
+    }
+
     /// What replaces the names; `None` if none are to be. A missing key is said.
     pub(crate) fn redactor(&self) -> Option<Redactor> {
-        if self.redact.is_empty() {
+        if !self.is_asked_for() {
             return None;
         }
         let key = env::var(KEY).unwrap_or_default();

@@ -96,7 +96,14 @@ impl RollArguments {
         if self.roll.is_some() && agent.has("file") {
             bail!("--roll gives each trace a name of its own: name a folder with --to instead of --file");
         }
-        let Some(every) = self.roll else { return Ok(None) };
+        let Some(every) = self.roll else {
+            if self.redact.is_asked_for() {
+                bail!(
+                    "--redact takes names out of the traces of --roll; martini push and martini fleet add take it for others"
+                );
+            }
+            return Ok(None);
+        };
         let (mut folders, mut servers) = (Vec::new(), Vec::new());
         for to in &self.to {
             match to {
