@@ -103,7 +103,6 @@ fn what_cannot_be_added_is_said_in_a_sentence() {
             &["add", "s3://a/store", whole],
             "martini: s3://a/store is a URL, and a store is a folder; keep one, and copy it there",
         ),
-        (&["ask", "lines", "gs://a/store"], "martini: gs://a/store is a URL, and a store is a folder"),
         (&["add", folder.path().to_str().unwrap(), whole], "is no fleet store: it has other files"),
     ] {
         let refused = run(&[&["fleet"], arguments].concat());
