@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -185,6 +186,34 @@ fn duckdb() -> Option<OsString> {
         eprintln!("not asked: MARTINI_DUCKDB names no DuckDB");
     }
     duckdb
+}
+
+#[test]
+fn a_store_that_changes_while_it_is_read_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_of(&folder, &["heap"]);
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    // Engines that add traces before they answer.
+    let engine = |name: &str, traces: &str| {
+        let text = format!(
+            "#!/bin/sh\necho asked >> {0}/log\nn=$(wc -l < {0}/log)\n{1} fleet add {store} {traces} > /dev/null\n\
+             printf 'martini answers\\nx\\n{{\"x\":1}}\\n'\n",
+            folder.path().display(),
+            martini().get_program().display(),
+        );
+        fs::write(path(name), text).unwrap();
+        fs::set_permissions(path(name), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(path("log"), "").unwrap();
+        let asked = run(&["fleet", "ask", "lines", &store, "--duckdb", &path(name), "--format", "csv"]);
+        (asked, fs::read_to_string(path("log")).unwrap().lines().count())
+    };
+    let (asked, times) = engine("once", &trace("cpu.trcxml"));
+    assert_eq!((asked.status, asked.out.as_str(), times), (0, "x\n1\n", 2));
+    for (number, name) in ["counts", "sampled", "threads"].into_iter().enumerate() {
+        fs::copy(trace(&format!("{name}.trcxml")), path(&format!("{}.trcxml", number + 1))).unwrap();
+    }
+    let (asked, times) = engine("always", &path("$n.trcxml"));
+    assert!(asked.status == 2 && asked.err.contains("ask again when nothing is added") && times == 3, "{}", asked.err);
 }
 
 #[test]

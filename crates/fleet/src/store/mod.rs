@@ -30,7 +30,7 @@ pub use prune::Pruned;
 use crate::columns::Rows;
 use crate::disk::Disk;
 use crate::parquet_file::RowReader;
-use crate::schema::{Table, VERSION};
+use crate::schema::{RUN, Table, VERSION};
 
 /// Says that a folder is a store.
 const MARKER: &str = "_martini";
@@ -78,6 +78,19 @@ impl Store {
         let store = Store::at(root)?;
         store.create()?;
         Ok(store)
+    }
+
+    /// The files that say which runs there are: as long as they are the same, so is what readers see.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn runs(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut runs = Vec::new();
+        for part in layout::parts(&self.root, &RUN).map_err(StoreError::of(&self.root))? {
+            let files = layout::files(&self.root, &RUN, &part).map_err(StoreError::of(&self.root))?;
+            runs.extend(files.into_iter().map(|file| file.path));
+        }
+        Ok(runs)
     }
 
     fn at(root: &Path) -> Result<Store, StoreError> {

@@ -76,7 +76,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 impl Arguments {
     /// Has the engine answer a question.
     fn ask(&self, place: &Place, sql: &str) -> anyhow::Result<Answer> {
-        self.engine.ask(&views(self.engine.engine(), place), sql)
+        const TRIES: usize = 3;
+        let ask = || self.engine.ask(&views(self.engine.engine(), place), sql);
+        let Place::Folder(folder) = place else { return ask() };
+        // An engine looks for the files of one table after the other. If runs came or went meanwhile, it has seen some of their rows.
+        let store = Store::open(folder)?;
+        for _ in 0..TRIES {
+            let before = store.runs()?;
+            let answer = ask()?;
+            if store.runs()? == before {
+                return Ok(answer);
+            }
+        }
+        bail!("{} changed each time that it was asked; ask again when nothing is added", folder.display())
     }
 
     /// Where the store is. The engine that answers also lists what is behind a URL; the SQL for others is that of a folder.
