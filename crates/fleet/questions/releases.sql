@@ -23,9 +23,13 @@ with runs as (
   cells as (
     select runs.service, runs.run_id, is_after,
       case when is_after = 1 and 3 * number > 2 * count_of_release then 1 else 0 end as is_late,
-      coalesce(class || '.' || method, '(no line)') as place, class_id, cast(sum(bytes) as double) as bytes
-    from alloc join runs on runs.run_id = alloc.run_id left join frame on frame_id = line_id
-    group by runs.service, runs.run_id, is_after, number, count_of_release, class, method, class_id
+      coalesce(place_id, 0) as place, class_id, cast(sum(bytes) as double) as bytes
+    -- Numbers are grouped faster than names.
+    from alloc join runs on runs.run_id = alloc.run_id left join (
+        select frame_id, min(frame_id) over (partition by class, method) as place_id
+        from frame
+      ) places on frame_id = line_id
+    group by runs.service, runs.run_id, is_after, number, count_of_release, place_id, class_id
   ),
   -- How busy a run was is the median of what its methods did, each beside its own mean. Bytes are those of a run as busy as the others.
   logs as (
@@ -109,7 +113,7 @@ with runs as (
     group by by_class.service, class_id
   ),
   answered as (
-    select changed.service, changed.place, name as mostly,
+    select changed.service, coalesce(frame.class || '.' || method, '(no line)') as place, name as mostly,
       cast(round(before_bytes) as bigint) as before_bytes, cast(round(after_bytes) as bigint) as after_bytes,
       cast(round(1000 * (after_bytes - before_bytes) / all_bytes) as bigint) as thousandths,
       cast(n_before as bigint) as runs_before, cast(n_after as bigint) as runs_after,
@@ -125,6 +129,7 @@ with runs as (
       join mostly on mostly.service = changed.service and mostly.place = changed.place
       join exchanged on exchanged.service = changed.service and exchanged.class_id = mostly.class_id
       join class on class.class_id = mostly.class_id
+      left join frame on frame.frame_id = changed.place
   )
 select service, what, place, mostly, before_bytes, after_bytes, thousandths, runs_before, runs_after
 from answered

@@ -147,17 +147,17 @@ mod tests {
     #[test]
     fn people_get_a_line_per_row() {
         let table = "\
-┌──────────────┬──────────────────┐
-│ place        │            bytes │
-├──────────────┼──────────────────┤
-│ a|b, \"ü\"\\n  │ 9007199254740993 │
-│ NULL         │             -1.5 │
-│              │             NULL │
-└──────────────┴──────────────────┘
+┌────────────┬──────────────────┐
+│ place      │            bytes │
+├────────────┼──────────────────┤
+│ a|b, \"ü\"\\n │ 9007199254740993 │
+│ NULL       │             -1.5 │
+│            │             NULL │
+└────────────┴──────────────────┘
 ";
         assert_eq!(Format::Table.text(&answer()), table);
         let markdown = Format::Markdown.text(&answer());
-        assert!(markdown.contains("|\n|-----------------|-----------------:|\n| a\\|b, "), "{markdown}");
+        assert!(markdown.contains("|\n|--------------|-----------------:|\n| a\\|b, "), "{markdown}");
     }
 
     #[test]
