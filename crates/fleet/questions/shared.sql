@@ -22,21 +22,21 @@ with on_stack as (
     group by service, stack_id
   ),
   places as (
-    select class, method, count(distinct service) as services, sum(bytes) as bytes, sum(squares) as squares
+    select class, method, class || '.' || method as place, count(distinct service) as services, sum(bytes) as all_bytes,
+      sum(squares) as all_squares
     from by_stack join on_stack on on_stack.stack_id = by_stack.stack_id
     group by class, method
     having count(distinct service) >= :services
-    order by sum(bytes) desc, class || '.' || method
+    order by all_bytes desc, place
     limit :top
   )
-select places.class || '.' || places.method as place,
-  services,
-  cast(max(places.bytes) as bigint) as bytes,
-  cast(round(sqrt(max(places.squares))) as bigint) as bytes_error,
+select place, services,
+  cast(max(all_bytes) as bigint) as bytes,
+  cast(round(sqrt(max(all_squares))) as bigint) as bytes_error,
   count(distinct run_id) as runs
 from places
   join on_stack on on_stack.class = places.class and on_stack.method = places.method
   join by_run on by_run.stack_id = on_stack.stack_id
-group by places.class, places.method, services
+group by place, services
 order by bytes desc, place
 limit :top
