@@ -8,7 +8,7 @@ use bci_tests::profiled::{Heap, Profiled};
 use bci_tests::suite::Suite;
 
 pub(crate) fn tests(suite: &mut Suite) {
-    suite.each_jdk(the_jit_removes_the_same_objects);
+    suite.jdks(..).large().each(the_jit_removes_the_same_objects);
 }
 
 /// Idioms whose objects the JIT keeps under the agent, from one release to another: `docs/limits.md` says why.

@@ -22,7 +22,8 @@ pub(super) fn tests(suite: &mut Suite) {
     if jars.is_empty() {
         suite.skip(name, "no jars in /usr/share/java, /usr/share/maven-repo or ~/.m2");
     } else {
-        suite.add(name, move || jars_are_written_as_read_and_link_after_rewriting(jdk, &jars));
+        // The covering set has the JDK's own classes, which are more.
+        suite.add_where(false, name, move || jars_are_written_as_read_and_link_after_rewriting(jdk, &jars));
     }
 }
 
