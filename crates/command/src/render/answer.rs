@@ -39,11 +39,10 @@ fn json(answer: &Answer) -> String {
 /// As RFC 4180 has it, with lines that end as on Unix. What is null is empty, an empty text is in quotes.
 fn csv(answer: &Answer) -> String {
     let cell = |value: &Value| match value {
-        Value::Null => String::new(),
         Value::String(text) if text.is_empty() || text.contains([',', '"', '\n', '\r']) => {
             format!("\"{}\"", text.replace('"', "\"\""))
         }
-        value => shown(value),
+        value => text(value),
     };
     let line = |cells: Vec<String>| cells.join(",") + "\n";
     let head = line(answer.columns.iter().map(|column| cell(&Value::from(column.as_str()))).collect());
@@ -110,8 +109,13 @@ fn lines(columns: &[Column], bar: char) -> Vec<String> {
 
 /// A value in a cell.
 fn shown(value: &Value) -> String {
+    if value.is_null() { "NULL".to_owned() } else { text(value) }
+}
+
+/// A value as a text, as the engines' `cast(... as string)` has it; what is null is empty.
+pub(crate) fn text(value: &Value) -> String {
     match value {
-        Value::Null => "NULL".to_owned(),
+        Value::Null => String::new(),
         Value::String(text) => text.clone(),
         value => value.to_string(),
     }

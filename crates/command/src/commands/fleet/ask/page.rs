@@ -11,6 +11,7 @@ use trace::file::{self, IfTaken};
 
 use super::Arguments;
 use crate::commands::report;
+use crate::render::answer::text;
 use crate::render::human::printable;
 use crate::report::{Asked, Days, REPORT, write_fleet};
 
@@ -73,13 +74,4 @@ fn days(
     };
     let rows = rows.iter().map(of_row).collect();
     Ok(Some(Days { measure: trend.measure.to_owned(), days, left_out, rows }))
-}
-
-/// A value as the engine's `cast(... as string)` has it.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    }
 }
