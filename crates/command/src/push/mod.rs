@@ -101,7 +101,6 @@ impl Destination {
     /// # Errors
     /// The trace cannot be read or is not at its end; or [`Unanswered`]: the server did not take it.
     pub(crate) fn push(&self, path: &Path, redactor: Option<&Redactor>, say: impl Fn(&str)) -> anyhow::Result<Pushed> {
-        let (id, _) = ContentId::of_file(path).with_context(|| format!("cannot read {}", path.display()))?;
         let copy = redactor.map(|redactor| redactor.temporary(path)).transpose()?;
         let read = copy.as_ref().map_or(path, |copy| copy.path());
         let reading = reading::trace(read, Everything::new(false))?;
@@ -115,7 +114,10 @@ impl Destination {
         }
         let body = match self.protocol {
             Protocol::Otlp => export::otlp(&profiles),
-            Protocol::Pyroscope => export::pyroscope(&profiles, id.into())?,
+            Protocol::Pyroscope => {
+                let (id, _) = ContentId::of_file(path).with_context(|| format!("cannot read {}", path.display()))?;
+                export::pyroscope(&profiles, id.into())?
+            }
         };
         let answer = http::post(&self.url, self.protocol == Protocol::Otlp, &body)?;
         Ok(Pushed::Taken(match self.protocol {
