@@ -20,7 +20,7 @@ mod table;
 pub use collapsed::collapsed;
 pub use firefox::{FIREFOX, firefox};
 pub use jfr::{JFR, jfr};
-pub use otlp::{OTLP, otlp};
+pub use otlp::{OTLP, otlp, rejected};
 pub use perfetto::{PERFETTO, perfetto};
 pub use pprof::{PPROF, pprof};
 pub use profiles::{Measure, Profiles, Subject};

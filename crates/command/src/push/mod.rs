@@ -4,7 +4,6 @@ mod http;
 mod queue;
 
 use std::fmt;
-use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -121,57 +120,10 @@ impl Destination {
         };
         let answer = http::post(&self.url, self.protocol == Protocol::Otlp, &body)?;
         Ok(Pushed::Taken(match self.protocol {
-            Protocol::Otlp => rejected(&answer),
+            Protocol::Otlp => export::rejected(&answer),
             Protocol::Pyroscope => None,
         }))
     }
-}
-
-/// What an `ExportProfilesServiceResponse` says of profiles that the collector did not take.
-fn rejected(answer: &[u8]) -> Option<String> {
-    let fields = |bytes: &[u8]| -> Vec<(u64, Vec<u8>)> {
-        let (mut rest, mut fields) = (bytes, Vec::new());
-        // What cannot be read is not said: it was no such message.
-        while let Ok((tag, value)) = field(&mut rest) {
-            fields.push((tag >> 3, value));
-        }
-        fields
-    };
-    let (_, partial) = fields(answer).into_iter().find(|(number, _)| *number == 1)?;
-    let partial = fields(&partial);
-    let of = |number: u64| partial.iter().find(|(known, _)| *known == number).map(|(_, value)| value);
-    let count = of(1).and_then(|value| number(&mut &value[..]).ok()).unwrap_or_default();
-    let why = of(2).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
-    (count > 0 || !why.is_empty()).then(|| format!("{count} profiles were rejected: {why}"))
-}
-
-/// The next field of a message of Protocol Buffers: its tag, and its bytes.
-fn field(rest: &mut &[u8]) -> io::Result<(u64, Vec<u8>)> {
-    let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
-    let tag = number(rest)?;
-    let length = match tag & 7 {
-        0 => rest.iter().position(|byte| byte & 0x80 == 0).ok_or_else(cut)? + 1,
-        1 => 8,
-        2 => usize::try_from(number(rest)?).map_err(|_| cut())?,
-        5 => 4,
-        _ => return Err(cut()),
-    };
-    let (value, behind) = rest.split_at_checked(length).ok_or_else(cut)?;
-    *rest = behind;
-    Ok((tag, value.to_vec()))
-}
-
-fn number(rest: &mut &[u8]) -> io::Result<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, behind) = rest.split_first().ok_or(io::ErrorKind::UnexpectedEof)?;
-        *rest = behind;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err(io::ErrorKind::InvalidData.into())
 }
 
 #[cfg(test)]
@@ -195,17 +147,5 @@ mod tests {
         let refusal = "otlp:https://me:secret@c".parse::<Destination>().unwrap_err();
         assert!(refusal.contains("MARTINI_PUSH_HEADERS") && !refusal.contains("secret"), "{refusal}");
         assert!(Destination::is_meant("otlp:x") && !Destination::is_meant("traces") && !Destination::is_meant("a:b"));
-    }
-
-    #[test]
-    fn an_answer_says_what_was_rejected() {
-        assert_eq!(rejected(&[]), None);
-        assert_eq!(rejected(&[0x0a, 0]), None);
-        let partial = [0x0a, 7, 0x08, 0x96, 0x01, 0x12, 2, b'n', b'o'];
-        assert_eq!(rejected(&partial).as_deref(), Some("150 profiles were rejected: no"));
-        for cut in 1..partial.len() {
-            rejected(&partial[..cut]);
-        }
-        assert_eq!(rejected(b"{\"partialSuccess\":{}}"), None);
     }
 }

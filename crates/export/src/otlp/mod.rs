@@ -3,6 +3,7 @@
 //!
 //! The signal is experimental: a later release may give the fields other numbers, and then this is written anew.
 
+mod answer;
 mod dictionary;
 
 use analysis::call_tree::Label;
@@ -11,6 +12,7 @@ use trace::file::Kind;
 
 use crate::profiles::{Measure, Profiles, Subject};
 use crate::protobuf::{Message, signed};
+pub use answer::rejected;
 use dictionary::Dictionary;
 
 /// Who says that it made the profiles.
